@@ -1,0 +1,24 @@
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Headers only: nothing depends on the architecture, so that everything goes below share/, not lib/.
+set(kernelet_config_dir ${CMAKE_INSTALL_DATADIR}/cmake/kernelet)
+set(kernelet_pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+
+install(TARGETS kernelet EXPORT kernelet-targets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT kernelet-targets NAMESPACE kernelet:: DESTINATION ${kernelet_config_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernelet-config.cmake.in
+    ${PROJECT_BINARY_DIR}/kernelet-config.cmake INSTALL_DESTINATION ${kernelet_config_dir}
+    NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Before 1.0 a minor version may break, as semantic versioning has it.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/kernelet-config-version.cmake
+    COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES ${PROJECT_BINARY_DIR}/kernelet-config.cmake ${PROJECT_BINARY_DIR}/kernelet-config-version.cmake
+    DESTINATION ${kernelet_config_dir})
+
+# Relative to the .pc file itself, so that a moved tree still works.
+file(RELATIVE_PATH kernelet_pc_up /${kernelet_pkgconfig_dir} /)
+string(REGEX REPLACE "/$" "" kernelet_pc_up "${kernelet_pc_up}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/kernelet.pc.in ${PROJECT_BINARY_DIR}/kernelet.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/kernelet.pc DESTINATION ${kernelet_pkgconfig_dir})

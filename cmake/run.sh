@@ -1,0 +1,227 @@
+#!/bin/sh
+# The commands of the README. Each installs what is missing, configures, builds and runs.
+set -eu
+cd "$(dirname "$0")/.."
+
+usage() {
+    cat >&2 <<'END'
+usage: sh cmake/run.sh demo | test | bench | format
+  demo    learn a chirp and draw it (examples/01_quickstart.cpp)
+  test    format check; all tests with g++; the unit tests with clang++ and sanitizers
+  bench   build and run benchmarks/
+  format  apply .clang-format
+END
+    exit 2
+}
+
+say() { printf '\n== %s\n' "$*"; }
+die() {
+    printf 'cmake/run.sh: %s\n' "$*" >&2
+    exit 1
+}
+
+# What is needed, and its package for each manager: "-" where there is none, N for the version of clang.
+packages='
+what          apt-get             dnf                     brew
+g++           g++                 gcc-c++                 -
+cmake         cmake               cmake                   cmake
+ninja         ninja-build         ninja-build             ninja
+eigen         libeigen3-dev       eigen3-devel            eigen
+gnuplot       gnuplot-nox         gnuplot                 gnuplot
+catch2        catch2              catch-devel             catch2
+pkg-config    pkg-config          pkgconf-pkg-config      pkgconf
+clang         clang               clang                   -
+sanitizers    libclang-rt-N-dev   compiler-rt             -
+libomp        libomp-dev          libomp-devel            libomp
+clang-format  clang-format-14     -                       -
+benchmark     libbenchmark-dev    google-benchmark-devel  google-benchmark
+zlib          zlib1g-dev          zlib-devel              zlib
+cli11         libcli11-dev        cli11-devel             cli11
+'
+
+package_of() { # what manager
+    printf '%s' "$packages" | awk -v what="$1" -v manager="$2" '
+        $1 == "what" { for (i = 2; i <= NF; ++i) if ($i == manager) column = i }
+        $1 == what && $column != "-" { print $column }' | sed "s/-N-/-$(clang_version)-/"
+}
+
+clang_version() { # of the clang at hand, or else of the one that Debian would install
+    if command -v clang++ >/dev/null 2>&1; then
+        clang++ -dumpversion | cut -d. -f1
+    else
+        apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p'
+    fi
+}
+
+has_file() { # a path below one of the usual prefixes
+    for prefix in $(printf '%s' "${CMAKE_PREFIX_PATH:-}" | tr ':;' '  ') /usr /usr/local /opt/homebrew; do
+        if [ -e "$prefix/$1" ]; then return 0; fi
+    done
+    return 1
+}
+
+links() { # does this compiler command link a program?
+    echo 'int main() {}' | "$@" -x c++ - -o /dev/null
+}
+
+# Layouts differ between versions of clang-format, so that only one version can be the judge.
+clang_format() {
+    for program in clang-format-14 clang-format; do
+        if command -v $program && $program --version | grep -q 'version 14\.' >&2; then return 0; fi
+    done
+    return 1
+}
+
+present() {
+    case $1 in
+        eigen) has_file include/eigen3/Eigen/Core ;;
+        catch2) has_file include/catch2/catch_test_macros.hpp || has_file include/catch2/catch.hpp ;;
+        clang) command -v clang++ ;;
+        sanitizers) links clang++ -fsanitize=address,undefined ;;
+        libomp) links clang++ -fopenmp ;;
+        clang-format) clang_format ;;
+        benchmark) has_file include/benchmark/benchmark.h ;;
+        zlib) has_file include/zlib.h ;;
+        cli11) has_file include/CLI/CLI.hpp ;;
+        *) command -v "$1" ;;
+    esac >/dev/null 2>&1
+}
+
+missing_of() {
+    for what in "$@"; do
+        if ! present "$what"; then echo "$what"; fi
+    done
+}
+
+# The package manager is not touched when nothing is missing.
+install_missing() {
+    missing=$(missing_of "$@")
+    if [ -z "$missing" ]; then return 0; fi
+
+    manager=
+    for candidate in apt-get dnf brew; do
+        if command -v $candidate >/dev/null 2>&1; then manager=$candidate && break; fi
+    done
+    if [ -z "$manager" ]; then die "missing, and no apt-get, dnf or brew to install it:" $missing; fi
+
+    sudo=
+    if [ $manager != brew ] && [ "$(id -u)" -ne 0 ]; then sudo='sudo '; fi
+    may_install=yes
+    if [ -n "$sudo" ] && ! sudo -n true 2>/dev/null; then may_install=no; fi
+
+    if [ $may_install = yes ] && [ $manager = apt-get ]; then
+        say "apt-get update"
+        ${sudo}apt-get update -qq </dev/null || echo "apt-get update failed, going on with the lists at hand" >&2
+    fi
+    wanted=
+    for what in $missing; do
+        package=$(package_of "$what" $manager)
+        # Names carry version numbers on Debian; another release may lack one that it does not need.
+        if [ $manager = apt-get ] && [ $may_install = yes ] && [ -n "$package" ] &&
+            ! apt-cache show "$package" >/dev/null 2>&1; then
+            package=
+        fi
+        wanted="$wanted${package:+ $package}"
+    done
+    if [ -z "$wanted" ]; then return 0; fi
+
+    case $manager in
+        apt-get) command="apt-get install -y --no-install-recommends$wanted" ;;
+        dnf) command="dnf install -y$wanted" ;;
+        brew) command="brew install$wanted" ;;
+    esac
+    if [ $may_install = no ]; then
+        if [ $manager = apt-get ]; then command="apt-get update && sudo $command"; fi
+        printf 'Packages are missing, and installing them needs root. Run this, then try again:\n  sudo %s\n' \
+            "$command" >&2
+        exit 1
+    fi
+    say "$command"
+    log=$(mktemp)
+    if ! ${sudo}env DEBIAN_FRONTEND=noninteractive $command </dev/null >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        die "installing failed"
+    fi
+    rm -f "$log"
+}
+
+check() {
+    missing=$(missing_of "$@")
+    if [ -n "$missing" ]; then die "still missing:" $missing; fi
+}
+
+sources() { find include tests examples benchmarks -name '*.hpp' -o -name '*.cpp'; }
+
+check_format() {
+    say "format"
+    if ! program=$(clang_format); then
+        skipped=" (format check left out: no clang-format 14)"
+        return 0
+    fi
+    sources | xargs "$program" --dry-run --Werror ||
+        die "sh cmake/run.sh format mends what is named above"
+}
+
+demo() {
+    install_missing g++ cmake ninja eigen gnuplot
+    check g++ cmake ninja eigen gnuplot
+    say "build"
+    cmake -S . -B build/demo/cmake -G Ninja -DCMAKE_BUILD_TYPE=Release -DKERNELET_BUILD_TESTS=OFF \
+        -DKERNELET_BUILD_BENCHMARKS=OFF --log-level=WARNING
+    cmake --build build/demo/cmake --target kernelet_01_quickstart
+    say "run"
+    (cd build/demo && ./cmake/examples/01_quickstart)
+    say "files"
+    for file in build/demo/*.png build/demo/*.csv; do
+        if [ -e "$file" ]; then echo "$(pwd)/$file"; fi
+    done
+}
+
+run_tests() {
+    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format
+    check g++ cmake ninja eigen gnuplot catch2 clang sanitizers # the rest is left out where it is not to be had
+    skipped=
+    check_format
+    say "release: g++, all tests"
+    cmake --workflow --preset release
+    say "sanitize: clang++, unit tests"
+    cmake --workflow --preset sanitize
+    say "all passed in $(($(date +%s) - start)) s$skipped"
+}
+
+bench() {
+    install_missing g++ cmake ninja eigen gnuplot benchmark zlib cli11
+    check g++ cmake ninja eigen
+    say "build"
+    cmake --preset bench --log-level=WARNING
+    cmake --build --preset bench
+    mkdir -p build/bench/results
+    cd build/bench/results
+    for program in ../bin/speed/* ../bin/paper/*; do
+        if [ -x "$program" ]; then
+            say "$(basename "$program")"
+            "$program"
+        fi
+    done
+    say "files written by the benchmarks, if any: $(pwd)"
+}
+
+start=$(date +%s)
+# As many jobs as cores and no more: Ninja's own default adds two, and each takes about a gigabyte.
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
+export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$cores}"
+
+if [ $# -ne 1 ]; then usage; fi
+case $1 in
+    demo) demo ;;
+    test) run_tests ;;
+    bench) bench ;;
+    format)
+        install_missing clang-format
+        check clang-format
+        sources | xargs "$(clang_format)" -i
+        ;;
+    *) usage ;;
+esac

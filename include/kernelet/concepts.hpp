@@ -1,0 +1,100 @@
+#pragma once
+
+#include <kernelet/domains/box.hpp>
+#include <kernelet/domains/width_range.hpp>
+#include <kernelet/dual/dual_problem.hpp>
+#include <kernelet/kernels/gaussian.hpp>
+#include <kernelet/losses/squared.hpp>
+#include <kernelet/report.hpp>
+#include <kernelet/types.hpp>
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace kernelet {
+
+/// A parametrised family k(x, z; θ). A node is a column (z; θ) of d + p rows; the x of a call come as a tile,
+/// m x d, one coordinate a column, so that array expressions vectorise over the samples.
+///     name                     a word for model files
+///     parameters(d)            p, the rows of θ for inputs of dimension d
+///     parameter_kind(row)      what a row of θ is when x changes its unit
+///     values(xt, node, k)      writes k(x_i, z; θ), m values
+///     jet(xt, node, J)         writes m x (1 + d + p): k, ∂k/∂z, ∂k/∂log θ (zero for a row that is a shape)
+/// Optional fast paths, used where they exist:
+///     reach(node)              distance past which k is below rounding; without it nothing is skipped
+///     coherence(a, b)          ⟨k_a, k_b⟩/‖k_a‖‖k_b‖ in closed form; without it, over the samples
+/// Not promised: that k depends on x − z, is radial, positive, or decays.
+/// Thread safety: const members are called from many threads at once.
+template <class K>
+concept KernelFamily = std::copyable<K> &&
+    requires(const K& kernel, const ConstMatrixRef& xt, const ConstVectorRef& node, Index index,
+             VectorRef values, MatrixRef jet) {
+    { K::name } -> std::convertible_to<std::string_view>;
+    { kernel.parameters(index) } -> std::same_as<Index>;
+    { kernel.parameter_kind(index) } -> std::same_as<ParameterKind>;
+    { kernel.values(xt, node, values) } -> std::same_as<void>;
+    { kernel.jet(xt, node, jet) } -> std::same_as<void>;
+};
+
+/// A convex loss ℓ(ŷ, y) and the sets of ŷ it allows at a tolerance t.
+///     value, derivative        ℓ and ∂ℓ/∂ŷ
+///     level(t)                 ε, the bound on ℓ that tolerance t stands for
+///     interval(y, t)           {ŷ : ℓ(ŷ, y) ≤ ε}, ends may be infinite
+///     argmin(λ, μ, y, r)       of μℓ + λŷ over |ŷ − y| ≤ r (Algorithm 1)
+///     aggregate_minimum        min of ⟨λ, ŷ⟩ over Σ wℓ ≤ ε Σ w, −∞ outside the barrier cone
+///     aggregate_projection     onto that set, with its generalised Jacobian
+/// Matrices are q x n, weights n. Not promised: differentiability, boundedness of the sets.
+template <class L>
+concept ConvexLoss = std::copyable<L> &&
+    requires(const L& loss, double number, const ConstMatrixRef& matrix, const ConstVectorRef& weights) {
+    { L::name } -> std::convertible_to<std::string_view>;
+    { loss.value(number, number) } -> std::same_as<double>;
+    { loss.derivative(number, number) } -> std::same_as<double>;
+    { loss.level(number) } -> std::same_as<double>;
+    { loss.interval(number, number) } -> std::same_as<Interval>;
+    { loss.argmin(number, number, number, number) } -> std::same_as<double>;
+    { loss.aggregate_minimum(matrix, matrix, weights, number) } -> std::same_as<double>;
+    { loss.aggregate_projection(matrix, matrix, weights, number) } -> std::same_as<Projection>;
+};
+
+/// Ω = X x W with a probability measure ρ, given as a map from the unit cube.
+///     dimension(), rows()      d and d + p
+///     with_parameters(p)       the same domain for a kernel whose θ has p rows
+///     uniforms(), place(u, node)   ρ is the image of the uniform measure on [0, 1]^uniforms
+///     project(node)            the nearest node inside, coordinate by coordinate
+///     free(row)                whether ascent and slide may move that row
+///     rule(budget)             a quadrature of ρ of at most `budget` nodes, where there is a good one
+///     widths()                 the interval of scales
+template <class D>
+concept Domain = std::copyable<D> &&
+    requires(const D& domain, Index index, const ConstVectorRef& u, VectorRef node) {
+    { domain.dimension() } -> std::same_as<Index>;
+    { domain.rows() } -> std::same_as<Index>;
+    { domain.with_parameters(index) } -> std::same_as<D>;
+    { domain.uniforms() } -> std::same_as<Index>;
+    { domain.place(u, node) } -> std::same_as<void>;
+    { domain.project(node) } -> std::same_as<void>;
+    { domain.free(index) } -> std::same_as<bool>;
+    { domain.rule(index) } -> std::same_as<std::optional<Quadrature>>;
+    { domain.widths() } -> std::same_as<Interval>;
+};
+
+/// Maximises the dual: solve(problem, observer) for every DualProblem; checked on one. Returns λ, the nodes
+/// it integrated on and a recovered α; not converging is a status, not an exception. The observer may be
+/// empty. Not promised: that the gap is small; the solution says how large it is.
+template <class S>
+concept DualSolver = std::copyable<S> &&
+    requires(const S& solver, const DualProblem<Gaussian, SquaredLoss, Box>& problem,
+             const ObserverFunction& observer) {
+    { solver.solve(problem, observer) } -> std::same_as<DualSolution>;
+};
+
+/// Watches a fit: called with each Progress, answers with a Verdict and nothing else (a bool would leave open
+/// whether true means go on). Called from the thread that fits.
+template <class O>
+concept Observer =
+    std::invocable<O&, const Progress&> && std::same_as<std::invoke_result_t<O&, const Progress&>, Verdict>;
+
+}  // namespace kernelet

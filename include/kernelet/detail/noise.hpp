@@ -1,0 +1,121 @@
+#pragma once
+
+#include <kernelet/detail/random.hpp>
+#include <kernelet/types.hpp>
+
+#include <Eigen/QR>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+/// The noise deviation of y, from the data alone: each sample is predicted from its neighbours by a local
+/// polynomial, and the residual divided by what noise alone would make of it. A median over the samples
+/// ignores the places where the signal is too rough for the polynomial.
+namespace kernelet::detail {
+
+inline double median(std::vector<double> values) {
+    if (values.empty()) return 0.0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+inline double deviation_from_median(const std::vector<double>& absolute_residuals) {
+    constexpr double median_of_absolute_normal = 0.6744897501960817;
+    return median(absolute_residuals) / median_of_absolute_normal;
+}
+
+/// One input. Samples at one place are averaged; the others interpolate it by polynomials of degree 1, 3, 5
+/// and 7 through as many neighbours on each side, and the smoothest account, the least of the four medians,
+/// is believed. O(n log n).
+inline double noise_deviation_1d(const Eigen::Ref<const Vector>& x, const Eigen::Ref<const Vector>& y) {
+    const Index n = x.size();
+    std::vector<Index> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return x(a) < x(b); });
+    struct Place {
+        double x, y, count;
+    };
+    std::vector<Place> places;
+    double within = 0.0;  // squared deviations among repeated samples
+    for (std::size_t i = 0; i < order.size();) {
+        std::size_t end = i;
+        double mean = 0.0;
+        while (end < order.size() && x(order[end]) == x(order[i])) mean += y(order[end++]);
+        mean /= static_cast<double>(end - i);
+        for (std::size_t j = i; j < end; ++j) within += (y(order[j]) - mean) * (y(order[j]) - mean);
+        places.push_back({x(order[i]), mean, static_cast<double>(end - i)});
+        i = end;
+    }
+    const auto repeats = static_cast<double>(n) - static_cast<double>(places.size());
+    constexpr double enough_repeats = 0.3;  // of the samples: then their own scatter is the better witness
+    if (repeats >= enough_repeats * static_cast<double>(n) && repeats >= 1.0)
+        return std::sqrt(within / repeats);
+
+    double best = std::numeric_limits<double>::infinity();
+    for (const std::size_t neighbours : {2U, 4U, 6U, 8U}) {
+        if (places.size() < neighbours + 4) break;
+        std::vector<double> residuals;
+        for (std::size_t i = neighbours / 2; i + neighbours / 2 < places.size(); ++i) {
+            double prediction = 0.0, variance = 1.0 / places[i].count;
+            for (std::size_t j = i - neighbours / 2; j <= i + neighbours / 2; ++j) {
+                if (j == i) continue;
+                double weight = 1.0;  // Lagrange's
+                for (std::size_t l = i - neighbours / 2; l <= i + neighbours / 2; ++l)
+                    if (l != i && l != j) weight *= (places[i].x - places[l].x) / (places[j].x - places[l].x);
+                prediction += weight * places[j].y;
+                variance += weight * weight / places[j].count;
+            }
+            residuals.push_back(std::abs(places[i].y - prediction) / std::sqrt(variance));
+        }
+        best = std::min(best, deviation_from_median(residuals));
+    }
+    return std::isfinite(best) ? best : 0.0;
+}
+
+/// Several inputs: a plane through the nearest neighbours of each of at most 500 samples. O(500 n d).
+inline double noise_deviation_nd(const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Vector>& y) {
+    const Index d = x.rows();
+    const Index n = x.cols();
+    const Index neighbours = 2 * (d + 1) + 2;
+    if (n < neighbours + 2) return 0.0;
+    constexpr Index most_probes = 500;
+    const Index probes = std::min(n, most_probes);
+    std::vector<double> residuals;
+    std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
+    for (Index probe = 0; probe < probes; ++probe) {
+        const Index i = probe * n / probes;
+        for (Index j = 0; j < n; ++j)
+            distances[static_cast<std::size_t>(j)] = {j == i ? -1.0 : (x.col(j) - x.col(i)).squaredNorm(), j};
+        std::partial_sort(distances.begin(), distances.begin() + neighbours + 1, distances.end());
+        Matrix plane(neighbours, d + 1);
+        Vector values(neighbours);
+        for (Index k = 0; k < neighbours; ++k) {
+            const Index j = distances[static_cast<std::size_t>(k + 1)].second;
+            plane(k, 0) = 1.0;
+            plane.row(k).tail(d) = (x.col(j) - x.col(i)).transpose();
+            values(k) = y(j);
+        }
+        // The value at x_i is the plane's constant term: weights e₁ᵀ plane⁺.
+        const Vector weights =
+            plane.transpose().completeOrthogonalDecomposition().solve(Vector::Unit(d + 1, 0));
+        residuals.push_back(std::abs(y(i) - weights.dot(values)) / std::sqrt(1.0 + weights.squaredNorm()));
+    }
+    return deviation_from_median(residuals);
+}
+
+/// Over q outputs: the root of the mean variance. x is d x n, y is q x n.
+inline double noise_deviation(const ConstMatrixRef& x, const ConstMatrixRef& y) {
+    double variance = 0.0;
+    for (Index o = 0; o < y.rows(); ++o) {
+        const double deviation =
+            x.rows() == 1 ? noise_deviation_1d(x.row(0).transpose().eval(), y.row(o).transpose().eval())
+                          : noise_deviation_nd(x, y.row(o).transpose().eval());
+        variance += deviation * deviation / static_cast<double>(y.rows());
+    }
+    return std::sqrt(variance);
+}
+
+}  // namespace kernelet::detail

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <kernelet/types.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace kernelet::detail {
+
+/// An order of the columns of x in which neighbours in the list are neighbours in space, so that a tile of
+/// points has a small bounding box: along the line in one dimension, along Morton's curve in two and three,
+/// as given beyond. O(n log n).
+inline std::vector<Index> spatial_order(const ConstMatrixRef& x) {
+    const Index d = x.rows();
+    const Index n = x.cols();
+    std::vector<Index> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), Index{0});
+    if (d > 3) return order;
+    if (d == 1) {
+        std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return x(0, a) < x(0, b); });
+        return order;
+    }
+    constexpr int bits = 20;  // of each coordinate: 60 in three dimensions
+    const Vector lo = x.rowwise().minCoeff();
+    const Vector extent = (x.rowwise().maxCoeff() - lo).cwiseMax(std::numeric_limits<double>::min());
+    std::vector<std::uint64_t> key(static_cast<std::size_t>(n));
+    for (Index i = 0; i < n; ++i)
+        for (int bit = bits - 1; bit >= 0; --bit)
+            for (Index c = 0; c < d; ++c) {
+                const auto cell =
+                    static_cast<std::uint64_t>((x(c, i) - lo(c)) / extent(c) * ((1 << bits) - 1));
+                auto& k = key[static_cast<std::size_t>(i)];
+                k = (k << 1U) | ((cell >> static_cast<unsigned>(bit)) & 1U);
+            }
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+        return key[static_cast<std::size_t>(a)] < key[static_cast<std::size_t>(b)];
+    });
+    return order;
+}
+
+}  // namespace kernelet::detail

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+#include <kernelet/detail/random.hpp>
+#include <kernelet/domains/width_range.hpp>
+#include <kernelet/types.hpp>
+
+#include <optional>
+
+namespace kernelet {
+
+/// PII where a box would be empty (d ≥ 4): a center is a sample moved by a normal step whose length is about
+/// half the width, z = x_i + w/(2√d)·N(0, I). That mixture is ρ. Centers and widths are free, inside the
+/// samples' bounding box and a tenth more on each side.
+class AroundSamples {
+public:
+    AroundSamples(Matrix samples, Interval widths, Spacing spacing = Spacing::logarithmic)
+        : samples_(std::move(samples)), widths_(widths, spacing) {
+        detail::require(samples_.rows() > 0 && samples_.cols() > 0, "samples is ", samples_.rows(), " x ",
+                        samples_.cols(), "; samples are d x n, one a column, n >= 1");
+        detail::require_finite(samples_, "samples");
+        const Vector margin = box_margin * (samples_.rowwise().maxCoeff() - samples_.rowwise().minCoeff());
+        lo_ = samples_.rowwise().minCoeff() - margin;
+        hi_ = samples_.rowwise().maxCoeff() + margin;
+    }
+
+    static constexpr double box_margin = 0.1;
+
+    Interval widths() const { return widths_.interval(); }
+    Index dimension() const { return samples_.rows(); }
+    Index rows() const { return dimension() + parameters_; }
+    bool free(Index /*row*/) const { return true; }
+
+    AroundSamples with_parameters(Index p) const {
+        AroundSamples copy = *this;
+        copy.parameters_ = p;
+        return copy;
+    }
+
+    /// One uniform chooses the sample, one the width, and d (rounded up to pairs) the step.
+    Index uniforms() const { return 2 + 2 * ((dimension() + 1) / 2); }
+
+    void place(const ConstVectorRef& u, VectorRef node) const {
+        const Index d = dimension();
+        const Index n = samples_.cols();
+        const double w = widths_.at(u(1));
+        const double step = 0.5 * w / std::sqrt(static_cast<double>(d));
+        node.head(d) = samples_.col(std::min(n - 1, static_cast<Index>(u(0) * static_cast<double>(n))));
+        for (Index c = 0; c < d; c += 2) {
+            const Eigen::Vector2d normals = detail::normal_pair(u(2 + c), u(3 + c));
+            node(c) += step * normals(0);
+            if (c + 1 < d) node(c + 1) += step * normals(1);
+        }
+        node.tail(parameters_).setConstant(w);
+        project(node);
+    }
+
+    void project(VectorRef node) const {
+        node.head(dimension()) = node.head(dimension()).cwiseMax(lo_).cwiseMin(hi_);
+        widths_.project(node.tail(parameters_));
+    }
+
+    /// No grid in high dimension: nodes are drawn.
+    std::optional<Quadrature> rule(Index /*budget*/) const { return std::nullopt; }
+
+private:
+    Matrix samples_;
+    WidthRange widths_;
+    Vector lo_, hi_;
+    Index parameters_ = 1;
+};
+
+}  // namespace kernelet

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+#include <kernelet/domains/width_range.hpp>
+#include <kernelet/types.hpp>
+
+#include <optional>
+
+namespace kernelet {
+
+/// PII'': the centers are M given points, each with widths from an interval; only the widths are free, unless
+/// the centers are released.
+class CandidateCenters {
+public:
+    CandidateCenters(Matrix centers, Interval widths, Spacing spacing = Spacing::logarithmic)
+        : centers_(std::move(centers)), widths_(widths, spacing) {
+        detail::require(centers_.rows() > 0 && centers_.cols() > 0, "centers is ", centers_.rows(), " x ",
+                        centers_.cols(), "; candidate centers are d x M, one a column, M >= 1");
+        detail::require_finite(centers_, "centers");
+        lo_ = centers_.rowwise().minCoeff();
+        hi_ = centers_.rowwise().maxCoeff();
+    }
+
+    /// The same candidates, from which ascent and slide may move the centers inside the candidates' bounding
+    /// box.
+    CandidateCenters released() const {
+        CandidateCenters copy = *this;
+        copy.released_ = true;
+        return copy;
+    }
+
+    const Matrix& centers() const { return centers_; }
+    Interval widths() const { return widths_.interval(); }
+    Index dimension() const { return centers_.rows(); }
+    Index rows() const { return dimension() + parameters_; }
+    bool free(Index row) const { return released_ || row >= dimension(); }
+
+    CandidateCenters with_parameters(Index p) const {
+        CandidateCenters copy = *this;
+        copy.parameters_ = p;
+        return copy;
+    }
+
+    Index uniforms() const { return 2; }
+
+    void place(const ConstVectorRef& u, VectorRef node) const {
+        const Index m = centers_.cols();
+        node.head(dimension()) =
+            centers_.col(std::min(m - 1, static_cast<Index>(u(0) * static_cast<double>(m))));
+        node.tail(parameters_).setConstant(widths_.at(u(1)));
+    }
+
+    void project(VectorRef node) const {
+        if (released_) node.head(dimension()) = node.head(dimension()).cwiseMax(lo_).cwiseMin(hi_);
+        widths_.project(node.tail(parameters_));
+    }
+
+    /// Every candidate at every level of width; none where `budget` does not give each candidate a few
+    /// levels.
+    std::optional<Quadrature> rule(Index budget) const {
+        const Index m = centers_.cols();
+        const Interval range = widths_.interval();
+        const Index wanted = 1 + static_cast<Index>(std::log(range.hi / range.lo) / finest_log_step);
+        const Index count = std::min(wanted, budget / m);
+        if (count < std::min(wanted, fewest_levels)) return std::nullopt;
+        const Quadrature levels = widths_.levels(count);
+        Quadrature rule{Matrix(rows(), m * count), Vector(m * count)};
+        for (Index l = 0; l < count; ++l) {
+            rule.nodes.topRows(dimension()).middleCols(l * m, m) = centers_;
+            rule.nodes.bottomRows(parameters_).middleCols(l * m, m).setConstant(levels.nodes(0, l));
+            rule.weights.segment(l * m, m).setConstant(levels.weights(l) / static_cast<double>(m));
+        }
+        return rule;
+    }
+
+private:
+    static constexpr double finest_log_step = 0.1;  // Gaussians a tenth apart in log w have coherence 0.998
+    static constexpr Index fewest_levels = 4;
+
+    Matrix centers_;
+    WidthRange widths_;
+    Vector lo_, hi_;
+    Index parameters_ = 1;
+    bool released_ = false;
+};
+
+}  // namespace kernelet

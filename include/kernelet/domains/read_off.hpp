@@ -1,0 +1,70 @@
+#pragma once
+
+#include <kernelet/detail/noise.hpp>
+#include <kernelet/domains/around_samples.hpp>
+#include <kernelet/domains/box.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+/// Domains nobody has to choose: read off the samples.
+namespace kernelet {
+
+/// From this dimension on a box is mostly empty of data and centers are drawn around the samples.
+inline constexpr Index around_samples_from_dimension = 4;
+
+namespace detail {
+
+/// The median distance to the nearest other place, over at most 256 samples; 0 where all samples are one
+/// place.
+inline double median_neighbour_distance(const ConstMatrixRef& x) {
+    const Index n = x.cols();
+    std::vector<double> distances;
+    if (x.rows() == 1) {
+        Vector sorted = x.row(0).transpose();
+        std::sort(sorted.begin(), sorted.end());
+        std::vector<double> places(sorted.begin(), sorted.end());
+        places.erase(std::unique(places.begin(), places.end()), places.end());
+        for (std::size_t i = 0; i < places.size() && places.size() > 1; ++i) {
+            const double left = i > 0 ? places[i] - places[i - 1] : std::numeric_limits<double>::infinity();
+            const double right =
+                i + 1 < places.size() ? places[i + 1] - places[i] : std::numeric_limits<double>::infinity();
+            distances.push_back(std::min(left, right));
+        }
+        return median(distances);
+    }
+    constexpr Index most_probes = 256;
+    const Index probes = std::min(n, most_probes);
+    for (Index probe = 0; probe < probes; ++probe) {
+        const Index i = probe * n / probes;
+        double nearest = std::numeric_limits<double>::infinity();
+        for (Index j = 0; j < n; ++j)
+            if (const double square = (x.col(j) - x.col(i)).squaredNorm(); square > 0.0)
+                nearest = std::min(nearest, square);
+        if (std::isfinite(nearest)) distances.push_back(std::sqrt(nearest));
+    }
+    return median(distances);
+}
+
+}  // namespace detail
+
+/// From the median nearest-neighbour distance to half the diagonal of the samples' box and its margins. Where
+/// all samples are one place there is no scale to read, and widths are one.
+inline Interval widths_from_samples(const ConstMatrixRef& x) {
+    const double diagonal =
+        (1.0 + 2.0 * AroundSamples::box_margin) * (x.rowwise().maxCoeff() - x.rowwise().minCoeff()).norm();
+    if (!(diagonal > 0.0)) return {1.0, 1.0};
+    const double widest = 0.5 * diagonal;
+    return {std::min(detail::median_neighbour_distance(x), widest), widest};
+}
+
+/// The samples' bounding box and a tenth more on each side.
+inline Box box_from_samples(const ConstMatrixRef& x) {
+    const Vector lo = x.rowwise().minCoeff();
+    const Vector hi = x.rowwise().maxCoeff();
+    const Vector margin = AroundSamples::box_margin * (hi - lo);
+    return {lo - margin, hi + margin, widths_from_samples(x)};
+}
+
+}  // namespace kernelet

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <kernelet/dual/dual_problem.hpp>
+
+#include <utility>
+
+namespace kernelet {
+
+/// g(λ) on a quadrature, with its supergradient and the α that attains it.
+struct DualEvaluation {
+    double value{};       ///< g(λ) = min over C of ⟨λ, ŷ⟩ − Φ(λ)
+    double phi{};         ///< Φ(λ) = Σ_j ρ_j [½‖ᾱ_j‖² − γ]_+
+    Matrix alpha{};       ///< α_d: ᾱ where ‖ᾱ‖ > √(2γ), else 0; q x nodes
+    Matrix prediction{};  ///< f(x_i) = Σ_j ρ_j α_d,j k(x_i, ·): ∇Φ, q x n
+};
+
+/// α_d of the paper's proposition on thresholding, column by column.
+inline Matrix thresholded(const Matrix& field, double tau) {
+    Matrix alpha = field;
+    for (Index j = 0; j < field.cols(); ++j)
+        if (field.col(j).norm() <= tau) alpha.col(j).setZero();
+    return alpha;
+}
+
+/// Φ from ᾱ at the nodes. O(q B).
+inline double phi(const Matrix& field, const Vector& weights, double tau) {
+    double sum = 0.0;
+    for (Index j = 0; j < field.cols(); ++j) sum += weights(j) * penalty::conjugate(field.col(j).norm(), tau);
+    return sum;
+}
+
+/// P = Σ_j ρ_j φ**(α_j). O(q B).
+inline double primal_cost(const Matrix& alpha, const Vector& weights, double tau) {
+    double sum = 0.0;
+    for (Index j = 0; j < alpha.cols(); ++j) sum += weights(j) * penalty::envelope(alpha.col(j).norm(), tau);
+    return sum;
+}
+
+/// |supp λ| B + n |supp α| kernel values.
+template <class Kernel, class Loss, class Domain>
+DualEvaluation evaluate_dual(const DualProblem<Kernel, Loss, Domain>& problem, const ConstMatrixRef& lambda,
+                             const Quadrature& quadrature) {
+    const double tau = penalty::threshold(problem.gamma);
+    const Matrix field = problem.field(lambda, quadrature.nodes);
+    DualEvaluation result;
+    result.phi = phi(field, quadrature.weights, tau);
+    result.value = problem.feasible.minimum(lambda) - result.phi;
+    result.alpha = thresholded(field, tau);
+    result.prediction = problem.values(quadrature.nodes, result.alpha * quadrature.weights.asDiagonal());
+    return result;
+}
+
+/// Fills in what a solver that only has λ can say: D, α_d, its cost and its violation, on one quadrature.
+template <class Kernel, class Loss, class Domain>
+void complete_solution(const DualProblem<Kernel, Loss, Domain>& problem, DualSolution& solution,
+                       Matrix lambda, Quadrature quadrature) {
+    DualEvaluation evaluation = evaluate_dual(problem, lambda, quadrature);
+    solution.dual_value = evaluation.value;
+    solution.primal_value =
+        primal_cost(evaluation.alpha, quadrature.weights, penalty::threshold(problem.gamma));
+    solution.violation = problem.feasible.violation(evaluation.prediction);
+    solution.lambda = std::move(lambda);
+    solution.alpha = std::move(evaluation.alpha);
+    solution.quadrature = std::move(quadrature);
+}
+
+/// L: the largest eigenvalue of ∫ k(x_i, ·) k(x_j, ·) dρ, by power iterations; 1/L is the step of a gradient
+/// method at γ = 0. From all-ones, which a nonnegative kernel cannot be orthogonal to.
+template <class Kernel, class Loss, class Domain>
+double curvature(const DualProblem<Kernel, Loss, Domain>& problem, const Quadrature& quadrature) {
+    constexpr int power_iterations = 20;
+    constexpr double settled = 1e-2;
+    Matrix v = Matrix::Ones(1, problem.samples());
+    double largest = 0.0;
+    for (int iteration = 0; iteration < power_iterations; ++iteration) {
+        v /= v.norm();
+        const Matrix field = problem.field(v, quadrature.nodes);
+        v = problem.values(quadrature.nodes, field * quadrature.weights.asDiagonal());
+        const double before = std::exchange(largest, v.norm());
+        if (!(largest > 0.0) || largest - before <= settled * largest) break;
+    }
+    return largest;
+}
+
+}  // namespace kernelet

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <kernelet/detail/random.hpp>
+#include <kernelet/detail/tiles.hpp>
+#include <kernelet/domains/width_range.hpp>
+#include <kernelet/dual/penalty.hpp>
+#include <kernelet/losses/feasible_set.hpp>
+#include <kernelet/report.hpp>
+#include <kernelet/types.hpp>
+
+#include <optional>
+
+namespace kernelet {
+
+/// All that a dual solver is given: the samples only through two linear maps, the loss only through its
+/// feasible set. A solver written against these maps does not know where the samples live. Holds references:
+/// it lives no longer than what it was made of.
+template <class Kernel, class Loss, class Domain>
+class DualProblem {
+public:
+    DualProblem(const Kernel& kernel_, const Domain& domain_, const detail::TiledPoints& points_,
+                const FeasibleSet<Loss>& feasible_, double gamma_ = 0.0, std::uint64_t seed_ = 1)
+        : kernel(kernel_),
+          domain(domain_),
+          points(points_),
+          feasible(feasible_),
+          gamma(gamma_),
+          seed(seed_) {}
+
+    const Kernel& kernel;
+    const Domain& domain;
+    const detail::TiledPoints& points;
+    const FeasibleSet<Loss>& feasible;
+    double gamma;
+    std::uint64_t seed;
+    const Matrix* warm_start = nullptr;  ///< a λ to begin from, q x n, or none
+
+    Index samples() const { return points.size(); }
+    Index outputs() const { return feasible.target().rows(); }
+
+    /// ᾱ at nodes: q x B.
+    Matrix field(const ConstMatrixRef& lambda, const ConstMatrixRef& nodes) const {
+        return detail::analyze(kernel, points, lambda, nodes);
+    }
+
+    /// Σ_j a_j k(x_i, node_j): q x n.
+    Matrix values(const ConstMatrixRef& nodes, const ConstMatrixRef& a) const {
+        return detail::synthesize(kernel, points, nodes, a);
+    }
+
+    /// The domain's rule within `budget` nodes, or as many drawn.
+    Quadrature nodes(Index budget) const {
+        std::optional<Quadrature> rule = domain.rule(budget);
+        return rule ? std::move(*rule) : draw(0, budget);
+    }
+
+    /// Nodes first ... first + count − 1 of this problem's low-discrepancy sequence under ρ, with equal
+    /// weights.
+    Quadrature draw(Index first, Index count, std::uint64_t stream = 0) const {
+        return placed(
+            detail::low_discrepancy(domain.uniforms(), first, count, detail::CounterRandom(seed, stream)));
+    }
+
+    /// `count` independent nodes under ρ, of a stream of their own.
+    Quadrature draw_random(Index count, std::uint64_t stream) const {
+        const detail::CounterRandom random(seed, stream);
+        Matrix u(domain.uniforms(), count);
+        for (Index k = 0; k < u.size(); ++k) u(k) = random.uniform(static_cast<std::uint64_t>(k));
+        return placed(u);
+    }
+
+private:
+    Quadrature placed(const Matrix& u) const {
+        const Index count = u.cols();
+        Quadrature drawn{Matrix(domain.rows(), count),
+                         Vector::Constant(count, 1.0 / static_cast<double>(count))};
+        for (Index j = 0; j < count; ++j) domain.place(u.col(j), drawn.nodes.col(j));
+        return drawn;
+    }
+};
+
+/// What a dual solver returns.
+struct DualSolution {
+    Matrix lambda{};          ///< q x n
+    Quadrature quadrature{};  ///< the nodes its values refer to
+    Matrix alpha{};           ///< q x nodes: the recovered primal α
+    double dual_value{};
+    double primal_value{};
+    double violation{};  ///< of the recovered α, see FeasibleSet::violation
+    Index iterations{};
+    Status status = Status::iteration_limit;
+
+    double relative_gap() const { return kernelet::relative_gap(primal_value, dual_value); }
+};
+
+}  // namespace kernelet

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+#include <kernelet/dual/dual_function.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kernelet {
+
+struct StochasticSupergradientOptions {
+    double eta_lambda = 0.01;       ///< η_λ
+    double eta_mu = 1.0;            ///< η_μ
+    Index batch = 500;              ///< B
+    Index iterations = 1000;        ///< T
+    double initial_mu = 1.0;        ///< μ(0) > 0
+    Index evaluation_nodes = 4096;  ///< on which the values of the report are integrated at the end
+
+    void validate() const {
+        detail::require_positive(eta_lambda, "solver.eta_lambda");
+        detail::require_positive(eta_mu, "solver.eta_mu");
+        detail::require_at_least(batch, 1, "solver.batch");
+        detail::require_at_least(iterations, 1, "solver.iterations");
+        detail::require_positive(initial_mu, "solver.initial_mu");
+        detail::require_at_least(evaluation_nodes, 1, "solver.evaluation_nodes");
+    }
+};
+
+/// Algorithm 1 of the paper as printed: supergradient ascent on λ and μ with fixed steps and B nodes drawn
+/// afresh from ρ each time. Mended: the sign of λŷ in its line 3 (the Lagrangian has +), and the range of
+/// ŷ_d, bounded by a redundant box so that the dual stays finite as μ reaches 0. Its steps and T are the
+/// user's to choose; the default solver needs neither.
+class StochasticSupergradient {
+public:
+    explicit StochasticSupergradient(StochasticSupergradientOptions options = {}) : options_(options) {
+        options_.validate();
+    }
+
+    const StochasticSupergradientOptions& options() const { return options_; }
+
+    template <class Kernel, class Loss, class Domain>
+    DualSolution solve(const DualProblem<Kernel, Loss, Domain>& problem,
+                       const ObserverFunction& observer = {}) const {
+        const FeasibleSet<Loss>& feasible = problem.feasible;
+        const Loss& loss = feasible.loss();
+        const Index n = problem.samples();
+        const Index outputs = problem.outputs();
+        const bool aggregate = feasible.scope() == Scope::aggregate;
+        const double tau = penalty::threshold(problem.gamma);
+        Matrix lambda = problem.warm_start ? *problem.warm_start : Matrix::Zero(outputs, n);
+        Matrix mu =
+            Matrix::Constant(outputs, aggregate ? 1 : n, options_.initial_mu);  // one μ if one constraint
+        if (aggregate) mu.conservativeResize(1, 1);
+
+        DualSolution solution;
+        solution.status = Status::iteration_limit;
+        Matrix prediction(outputs, n);
+        for (Index t = 0; t < options_.iterations; ++t) {
+            solution.iterations = t + 1;
+            // ŷ_d = argmin μ c(ŷ, y) + λŷ, within the redundant box, and d_μ = c(ŷ_d, y)
+            double excess = 0.0;
+            for (Index i = 0; i < n; ++i)
+                for (Index o = 0; o < outputs; ++o) {
+                    const double target = feasible.target()(o, i);
+                    const double epsilon = loss.level(feasible.tolerance(i));
+                    const double multiplier = aggregate ? mu(0, 0) * feasible.weights()(i) : mu(o, i);
+                    prediction(o, i) = loss.argmin(lambda(o, i), multiplier, target, radius(problem, i));
+                    const double c = loss.value(prediction(o, i), target) - epsilon;
+                    if (aggregate)
+                        excess += feasible.weights()(i) * c;
+                    else
+                        mu(o, i) = std::max(0.0, mu(o, i) + options_.eta_mu * c);
+                }
+            if (aggregate) mu(0, 0) = std::max(0.0, mu(0, 0) + options_.eta_mu * excess);
+            // d_λ = ŷ_d − (1/B) Σ_k α_d(z_k, w_k) k(x_i, z_k; w_k)
+            const Quadrature batch = problem.draw_random(options_.batch, static_cast<std::uint64_t>(t) + 1);
+            const Matrix alpha = thresholded(problem.field(lambda, batch.nodes), tau);
+            lambda += options_.eta_lambda *
+                      (prediction - problem.values(batch.nodes, alpha * batch.weights.asDiagonal()));
+            if (!lambda.allFinite()) {
+                lambda.setZero();  // η_λ too large: nothing of this run is of use
+                break;
+            }
+            if (observer && observer({"dual", t, options_.iterations, 0.0,
+                                      std::numeric_limits<double>::infinity(), 0.0}) == Verdict::stop) {
+                solution.status = Status::stopped;
+                break;
+            }
+        }
+        complete_solution(problem, solution, std::move(lambda), problem.nodes(options_.evaluation_nodes));
+        return solution;
+    }
+
+private:
+    /// |ŷ − y| ≤ radius holds on all of C, with room: twice the tolerance, or twice what one sample may use
+    /// of the sum.
+    template <class Problem>
+    static double radius(const Problem& problem, Index i) {
+        const double t = problem.feasible.tolerance(i);
+        return problem.feasible.scope() == Scope::aggregate
+                   ? 2.0 * t * std::sqrt(static_cast<double>(problem.samples() * problem.outputs()))
+                   : 2.0 * t;
+    }
+
+    StochasticSupergradientOptions options_;
+};
+
+}  // namespace kernelet

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <kernelet/types.hpp>
+
+#include <cmath>
+#include <string_view>
+
+namespace kernelet {
+
+/// k(x, z; w) = exp(−‖x − z‖² / 2w²): one width, the same along every coordinate.
+class Gaussian {
+public:
+    static constexpr std::string_view name = "gaussian";
+
+    Index parameters(Index /*dimension*/) const { return 1; }
+    ParameterKind parameter_kind(Index /*row*/) const { return ParameterKind::isotropic_scale; }
+
+    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate a column), node = (z; w). O(m d).
+    void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
+        const Index d = xt.cols();
+        const double w = node(d);
+        values = (xt.col(0).array() - node(0)).square();
+        for (Index c = 1; c < d; ++c) values.array() += (xt.col(c).array() - node(c)).square();
+        values = (values.array() * (-0.5 / (w * w))).max(smallest_exponent).exp();
+    }
+
+    /// Columns: k, ∂k/∂z = k (x − z)/w², ∂k/∂log w = k ‖x − z‖²/w². jet is m x (1 + d + 1). O(m d).
+    void jet(const ConstMatrixRef& xt, const ConstVectorRef& node, MatrixRef jet) const {
+        const Index d = xt.cols();
+        const double inverse_square = 1.0 / (node(d) * node(d));
+        values(xt, node, jet.col(0));
+        jet.col(1 + d).setZero();
+        for (Index c = 0; c < d; ++c) {
+            const auto difference = xt.col(c).array() - node(c);
+            jet.col(1 + d).array() += difference.square();
+            jet.col(1 + c) = jet.col(0).array() * difference * inverse_square;
+        }
+        jet.col(1 + d).array() *= jet.col(0).array() * inverse_square;
+    }
+
+    /// Distance past which k < 2^-53: what lies farther changes no sum that k(z, z) = 1 takes part in.
+    double reach(const ConstVectorRef& node) const { return widths_in_reach * node(node.size() - 1); }
+
+    /// ⟨k_a, k_b⟩ / ‖k_a‖‖k_b‖ in L2(R^d): (2 w_a w_b / (w_a² + w_b²))^{d/2} exp(−‖z_a − z_b‖² / 2(w_a² +
+    /// w_b²)).
+    double coherence(const ConstVectorRef& a, const ConstVectorRef& b) const {
+        const Index d = a.size() - 1;
+        const double sum = a(d) * a(d) + b(d) * b(d);
+        return std::pow(2.0 * a(d) * b(d) / sum, 0.5 * static_cast<double>(d)) *
+               std::exp(-0.5 * (a.head(d) - b.head(d)).squaredNorm() / sum);
+    }
+
+private:
+    static constexpr double smallest_exponent = -700.0;  // past it exp is denormal, and several times slower
+    static constexpr double widths_in_reach = 8.6;       // exp(−8.6²/2) = 8.7e-17 < 2^-53
+};
+
+}  // namespace kernelet

@@ -1,0 +1,202 @@
+#pragma once
+
+#include <kernelet/model/sparse_kernel_model.hpp>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <istream>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kernelet {
+
+/// A model file that is not one. The message names the line.
+class FormatError : public std::runtime_error {
+public:
+    FormatError(Index line, const std::string& what)
+        : std::runtime_error(detail::text("kernelet: model file, line ", line, ": ", what)), line_(line) {}
+    Index line() const { return line_; }
+
+private:
+    Index line_;
+};
+
+namespace detail {
+
+/// FNV-1a, 64 bits: enough to notice any damaged byte of a model file.
+class Checksum {
+public:
+    void add(std::string_view bytes) {
+        for (const char byte : bytes) state_ = (state_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
+    }
+    std::string hex() const {
+        std::string digits(16, '0');
+        for (std::size_t i = 0; i < 16; ++i) digits[i] = "0123456789abcdef"[(state_ >> (60 - 4 * i)) & 15U];
+        return digits;
+    }
+
+private:
+    std::uint64_t state_ = 0xcbf29ce484222325ULL;
+};
+
+/// The shortest decimal that reads back as the same double.
+inline std::string exact(double value) {
+    std::array<char, 32> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    return {buffer.data(), end};
+}
+
+/// A line: a word, then numbers.
+template <class Values>
+std::string text_line(std::string_view word, const Values& values) {
+    std::string line(word);
+    for (Index i = 0; i < values.size(); ++i) line += " " + exact(values(i));
+    return line;
+}
+
+/// Reads a model file line by line, checking as it goes; nothing is allocated that the file does not contain.
+class LineReader {
+public:
+    explicit LineReader(std::istream& stream) : stream_(stream) {}
+
+    [[noreturn]] void fail(const std::string& what) const { throw FormatError(number_, what); }
+
+    /// The rest of the next line after its first word, which must be `word`.
+    std::string expect(std::string_view word) {
+        read();
+        const std::string_view line = line_;
+        if (line.substr(0, word.size()) != word || (line.size() > word.size() && line[word.size()] != ' '))
+            fail(text("expected '", word, "'"));
+        return std::string(line.size() > word.size() ? line.substr(word.size() + 1) : std::string_view{});
+    }
+
+    /// A whole number, at least `least`.
+    Index expect_count(std::string_view word, Index least) {
+        const std::string rest = expect(word);
+        Index value = 0;
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+        if (error != std::errc{} || end != rest.data() + rest.size())
+            fail(text("'", word, "' needs a whole number"));
+        if (value < least || value > most_of_anything) fail(text("'", word, "' is out of range"));
+        return value;
+    }
+
+    /// Exactly `count` finite numbers.
+    Vector expect_numbers(std::string_view word, Index count) {
+        const std::string rest = expect(word);
+        std::vector<double> values;
+        for (const char *at = rest.data(), *end = rest.data() + rest.size(); at != end;) {
+            double value = 0.0;
+            const auto [next, error] = std::from_chars(at, end, value);
+            if (error != std::errc{} || !std::isfinite(value))
+                fail(text("'", word, "' holds something not a finite number"));
+            values.push_back(value);
+            at = next;
+            if (at != end && (*at++ != ' ' || at == end))
+                fail(text("'", word, "': numbers are separated by one space"));
+        }
+        if (static_cast<Index>(values.size()) != count)
+            fail(text("'", word, "' has ", values.size(), " numbers; ", count, " are needed"));
+        return Eigen::Map<const Vector>(values.data(), count);
+    }
+
+    /// The closing line: the checksum of everything before it.
+    void expect_checksum() {
+        const std::string stated = expect("checksum");  // reading it adds the line before
+        if (stated != checksum_.hex()) fail("the checksum does not match: the file was changed or damaged");
+    }
+
+    Index line() const { return number_; }
+
+private:
+    static constexpr Index most_of_anything = 1'000'000'000;  // keeps sums of counts far from overflow
+    static constexpr std::size_t longest_line = std::size_t{1} << 26;
+
+    void read() {
+        if (number_ > 0) {
+            checksum_.add(line_);
+            checksum_.add("\n");
+        }
+        ++number_;
+        line_.clear();
+        for (int c = stream_.get(); c != '\n'; c = stream_.get()) {
+            if (c == std::istream::traits_type::eof()) fail("the file ends here");
+            if (line_.size() >= longest_line) fail("the line is too long");
+            line_.push_back(static_cast<char>(c));
+        }
+    }
+
+    std::istream& stream_;
+    std::string line_;
+    Index number_ = 0;
+    Checksum checksum_;
+};
+
+}  // namespace detail
+
+/// Writes a model as text: a line a fact, a line a kernel (center, parameter, coefficients, in the units of
+/// the fit), exact to the bit, closed by a checksum.
+template <KernelFamily Kernel>
+void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
+    std::vector<std::string> lines{
+        "kernelet model 1",
+        detail::text("family ", Kernel::name),
+        "inputs " + std::to_string(model.dimension()),
+        "outputs " + std::to_string(model.outputs()),
+        "kernels " + std::to_string(model.size()),
+        detail::text_line("shift", model.scaling().shift),
+        detail::text_line("scale", model.scaling().scale),
+        detail::text_line("offset", model.offset()),
+    };
+    for (Index j = 0; j < model.size(); ++j) {
+        Vector row(model.nodes().rows() + model.outputs());
+        row << model.nodes().col(j), model.coefficients().row(j).transpose();
+        lines.push_back(detail::text_line("kernel", row));
+    }
+    detail::Checksum checksum;
+    for (const std::string& line : lines) {
+        checksum.add(line + "\n");
+        stream << line << '\n';
+    }
+    stream << "checksum " << checksum.hex() << '\n';
+}
+
+/// Reads what save() wrote. Model is a SparseKernelModel; anything malformed throws FormatError with the
+/// line.
+template <class Model>
+Model load(std::istream& stream) {
+    using Kernel = typename Model::KernelType;
+    detail::LineReader reader(stream);
+    if (reader.expect("kernelet") != "model 1") reader.fail("this is not a kernelet model of version 1");
+    if (const std::string family = reader.expect("family"); family != Kernel::name)
+        reader.fail(detail::text("the model's kernels are '", family, "', not '", Kernel::name, "'"));
+    const Kernel kernel{};
+    const Index d = reader.expect_count("inputs", 1);
+    const Index q = reader.expect_count("outputs", 1);
+    const Index k = reader.expect_count("kernels", 0);
+    InputScaling scaling;
+    scaling.shift = reader.expect_numbers("shift", d);
+    scaling.scale = reader.expect_numbers("scale", d);
+    const Vector offset = reader.expect_numbers("offset", q);
+    std::vector<Vector> rows;
+    const Index node_rows = d + kernel.parameters(d);
+    for (Index j = 0; j < k; ++j) rows.push_back(reader.expect_numbers("kernel", node_rows + q));
+    reader.expect_checksum();
+    Matrix nodes(node_rows, k), coefficients(k, q);
+    for (Index j = 0; j < k; ++j) {
+        nodes.col(j) = rows[static_cast<std::size_t>(j)].head(node_rows);
+        coefficients.row(j) = rows[static_cast<std::size_t>(j)].tail(q).transpose();
+    }
+    try {
+        return Model(kernel, scaling, std::move(nodes), std::move(coefficients), offset);
+    } catch (const std::invalid_argument& error) {
+        throw FormatError(reader.line(), error.what());
+    }
+}
+
+}  // namespace kernelet

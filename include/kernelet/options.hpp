@@ -1,0 +1,76 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+#include <kernelet/types.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace kernelet {
+
+/// How peaks of |ᾱ| become kernels. The defaults suit data nobody tuned for.
+struct PeakOptions {
+    /// Two peaks of one sign whose kernels are more coherent than this are one peak: a pair beyond it would
+    /// be fitted with two large coefficients of opposite sign.
+    double merge_coherence = 0.95;
+    /// Nodes above the threshold start an ascent unless a higher start is more coherent than this.
+    double seed_coherence = 0.8;
+    /// Most ascents; the highest starts are taken.
+    Index max_seeds = 400;
+    /// Most steps of one ascent.
+    Index max_steps = 60;
+
+    void validate() const {
+        detail::require(merge_coherence > 0.0 && merge_coherence <= 1.0,
+                        "options.peaks.merge_coherence = ", merge_coherence, " must be in (0, 1]");
+        detail::require(seed_coherence > 0.0 && seed_coherence <= 1.0,
+                        "options.peaks.seed_coherence = ", seed_coherence, " must be in (0, 1]");
+        detail::require_at_least(max_seeds, 1, "options.peaks.max_seeds");
+        detail::require_at_least(max_steps, 1, "options.peaks.max_steps");
+    }
+};
+
+/// What a fit is asked for. Every field may be left alone.
+struct Options {
+    /// How closely the data must be met: RMS residual ≤ tolerance in y's unit (aggregate), or |ŷ − y| ≤
+    /// tolerance for each sample (per_sample). Unset: `noise_multiple` times the noise deviation estimated
+    /// from the data.
+    std::optional<double> tolerance{};
+    /// Never more kernels than this.
+    std::optional<Index> max_kernels{};
+    /// Aggregate suits noisy data. Per sample suits noise-free data or a tolerance above the largest noise:
+    /// below it, a model has to chase every outlier.
+    Scope scope = Scope::aggregate;
+    /// The price γ of support in the paper's unit (under the domain's probability measure). Unset: from
+    /// `sparsity`.
+    std::optional<double> gamma{};
+    /// The threshold in units of the γ = 0 solution: √(2γ) = sparsity · max|ᾱ₀|. Zero: no sparsity.
+    double sparsity = 0.5;
+    /// Scale each coordinate of x to deviation one inside the fit, where the domain is read off the data. A
+    /// domain given by hand speaks the user's units, so nothing is scaled then.
+    bool standardize = true;
+    /// Subtract the mean of y inside the fit; far from the data a model then decays to that mean instead of
+    /// zero.
+    bool center = true;
+    /// With no tolerance: the dual is solved at this multiple of the estimated noise deviation. Above 1,
+    /// since the dual's α shrinks towards zero and the refit removes that bias.
+    double noise_multiple = 1.6;
+    /// Coefficients a minimise Σ(ŷ − y)² + n·ridge·‖a‖²: keeps nearly coincident kernels from cancelling each
+    /// other.
+    double ridge = 1e-7;
+    /// Same seed, same input, same binary: same bits.
+    std::uint64_t seed = 1;
+    PeakOptions peaks{};
+
+    void validate() const {
+        if (tolerance) detail::require_nonnegative(*tolerance, "options.tolerance");
+        if (max_kernels) detail::require_at_least(*max_kernels, 1, "options.max_kernels");
+        if (gamma) detail::require_nonnegative(*gamma, "options.gamma");
+        detail::require_nonnegative(sparsity, "options.sparsity");
+        detail::require_positive(noise_multiple, "options.noise_multiple");
+        detail::require_nonnegative(ridge, "options.ridge");
+        peaks.validate();
+    }
+};
+
+}  // namespace kernelet

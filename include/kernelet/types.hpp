@@ -1,0 +1,47 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include <algorithm>
+
+namespace kernelet {
+
+using Index = Eigen::Index;
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+/// Views that kernels, domains and solvers are handed: no copy for whole matrices, columns and row ranges.
+using ConstMatrixRef = Eigen::Ref<const Matrix>;
+using ConstVectorRef = Eigen::Ref<const Vector>;
+using MatrixRef = Eigen::Ref<Matrix>;
+using VectorRef = Eigen::Ref<Vector>;
+
+/// A closed interval [lo, hi]; either end may be infinite.
+struct Interval {
+    double lo{};
+    double hi{};
+
+    bool contains(double value) const { return lo <= value && value <= hi; }
+    double clamp(double value) const { return std::min(std::max(value, lo), hi); }
+};
+
+/// What is given per sample. `x` is d x n, one sample a column; `y` is a column of n targets, or q x n.
+struct Samples {
+    Matrix x{};
+    Matrix y{};
+    Vector weights{};  ///< n positive weights of the aggregate loss; empty: all one.
+    Vector
+        tolerances{};  ///< n tolerances, one a sample (per-sample scope); empty: Options::tolerance for all.
+};
+
+/// What a tolerance bounds: the loss summed over the samples, or the loss of each sample by itself.
+enum class Scope { aggregate, per_sample };
+
+/// What one row of a kernel's parameter θ means when the inputs change their unit.
+enum class ParameterKind {
+    isotropic_scale,   ///< a length, the same along every coordinate: scales with x
+    coordinate_scale,  ///< a length along the coordinate of the same number: scales with that coordinate
+    shape              ///< no length (an order, a tag): does not change
+};
+
+}  // namespace kernelet
