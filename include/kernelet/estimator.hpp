@@ -7,6 +7,8 @@
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
+#include <kernelet/dual/certificate.hpp>
+#include <kernelet/dual/infeasibility.hpp>
 #include <kernelet/field/coefficient_field.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/losses/squared.hpp>
@@ -18,6 +20,7 @@
 #include <kernelet/report.hpp>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +32,17 @@ struct Fit {
     SparseKernelModel<Kernel> model;
     CoefficientField<Kernel> field;
     Report report;
+    Matrix multipliers{};  ///< λ, q x n, in the order of the samples: where a later fit may begin
+};
+
+/// One row of a regularization path.
+struct PathRow {
+    double sparsity{};  ///< as asked
+    double gamma{};
+    Index kernels{};
+    double residual{};
+    double relative_gap{};
+    double support_measure{};
 };
 
 /// samples → dual → field → peaks → refit → model. A value; fit() is const and may be called from many
@@ -81,8 +95,57 @@ public:
         return fit_on_domain(samples, domain, std::move(observer));
     }
 
+    /// Begins where an earlier fit ended: its λ for the samples it knew, its γ, and zero for samples appended
+    /// since. The samples it knew must come first and in the same order.
+    template <class X, class Y>
+    Fit<Kernel> fit_from(const Fit<Kernel>& earlier, const Eigen::MatrixBase<X>& x,
+                         const Eigen::MatrixBase<Y>& y) const {
+        const Samples samples = checked(gathered(x, y));
+        detail::require(
+            earlier.multipliers.rows() == samples.y.rows() && earlier.multipliers.cols() <= samples.y.cols(),
+            "the earlier fit has ", earlier.multipliers.cols(), " samples of ", earlier.multipliers.rows(),
+            " outputs; x must hold those and may append more, and has ", samples.y.cols(), " of ",
+            samples.y.rows());
+        WarmStart warm;
+        warm.lambda = Matrix::Zero(samples.y.rows(), samples.y.cols());
+        warm.lambda.leftCols(earlier.multipliers.cols()) = earlier.multipliers;
+        warm.gamma = options_.gamma.value_or(earlier.report.gamma);
+        return fit_on_samples(samples, {}, warm);
+    }
+
+    /// One fit for each sparsity of the grid, each begun where the last ended: how kernels, error and gap
+    /// trade off. The grid is of Options::sparsity, in any order.
+    template <class X, class Y>
+    std::vector<PathRow> regularization_path(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
+                                             const std::vector<double>& grid) const {
+        const Samples samples = checked(gathered(x, y));
+        for (std::size_t k = 0; k < grid.size(); ++k)
+            detail::require_nonnegative(grid[k], detail::text("grid[", k, "]"));
+        std::vector<PathRow> rows;
+        WarmStart warm;
+        for (const double sparsity : grid) {
+            Options options = options_;
+            options.sparsity = sparsity;
+            options.gamma.reset();
+            const Fit<Kernel> fit =
+                SparseKernelEstimator(options, solver_, kernel_, loss_).fit_on_samples(samples, {}, warm);
+            warm.lambda = fit.multipliers;
+            warm.unsparse_height = fit.report.unsparse_height;
+            rows.push_back({sparsity, fit.report.gamma, fit.report.kernels, fit.report.residual,
+                            fit.report.relative_gap(), fit.report.support_measure});
+        }
+        return rows;
+    }
+
 private:
     using Clock = std::chrono::steady_clock;
+
+    /// What an earlier solution knows: λ in the samples' order as given, γ, and max‖ᾱ₀‖ from which γ is made.
+    struct WarmStart {
+        Matrix lambda{};
+        std::optional<double> gamma{};
+        std::optional<double> unsparse_height{};
+    };
 
     template <class X, class Y>
     static Samples gathered(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) {
@@ -121,14 +184,15 @@ private:
         return samples;
     }
 
-    Fit<Kernel> fit_on_samples(const Samples& given, ObserverFunction observer) const {
+    Fit<Kernel> fit_on_samples(const Samples& given, ObserverFunction observer,
+                               const WarmStart& warm = {}) const {
         const Samples samples = checked(given);
         const InputScaling scaling = options_.standardize ? InputScaling::standard(samples.x)
                                                           : InputScaling::identity(samples.x.rows());
         const Matrix x = scaling.to_internal(samples.x);
         if (x.rows() >= around_samples_from_dimension)
-            return run(samples, scaling, AroundSamples(x, widths_from_samples(x)), std::move(observer));
-        return run(samples, scaling, box_from_samples(x), std::move(observer));
+            return run(samples, scaling, AroundSamples(x, widths_from_samples(x)), std::move(observer), warm);
+        return run(samples, scaling, box_from_samples(x), std::move(observer), warm);
     }
 
     template <class Omega>
@@ -136,7 +200,7 @@ private:
         const Samples samples = checked(given);
         detail::require(domain.dimension() == samples.x.rows(), "the domain has ", domain.dimension(),
                         " coordinates but x has ", samples.x.rows(), " rows");
-        return run(samples, InputScaling::identity(samples.x.rows()), domain, std::move(observer));
+        return run(samples, InputScaling::identity(samples.x.rows()), domain, std::move(observer), {});
     }
 
     /// The smallest tolerance chosen for the user, relative to the deviation of y: noise-free data need not
@@ -148,14 +212,127 @@ private:
         if (options_.tolerance) return Vector::Constant(y.cols(), *options_.tolerance);
         report.noise_deviation = detail::noise_deviation(x, y);
         const double deviation = y.norm() / std::sqrt(static_cast<double>(y.size()));
-        return Vector::Constant(y.cols(), std::max(options_.noise_multiple * report.noise_deviation,
-                                                   least_relative_tolerance * deviation));
+        constexpr double room = 1.1;  // over what no function can go below
+        return Vector::Constant(
+            y.cols(),
+            std::max({options_.noise_multiple * report.noise_deviation, least_relative_tolerance * deviation,
+                      room * detail::duplicate_residual(x, y, options_.scope)}));
+    }
+
+    struct DualStage {
+        DualSolution solution{};
+        Certificate certificate{};
+        double unsparse_height = 0.0;  // max‖ᾱ₀‖
+        bool infeasible = false;
+        double tolerance = 0.0;  // solved at: the largest
+        std::vector<Index> culprits{};
+    };
+
+    /// Solves the dual at γ = 0, sets the threshold by it and solves again from there. Where the tolerance is
+    /// infeasible, says whom to blame and doubles it until it is not, so that there is a best point to keep.
+    /// `warm` is in spatial order.
+    template <class Omega>
+    DualStage solve_dual(const Matrix& y, const Vector& tolerance, const Vector& weights,
+                         const detail::TiledPoints& points, const Omega& domain,
+                         const ObserverFunction& watch, const WarmStart& warm) const {
+        const double scale = y.norm() / std::sqrt(static_cast<double>(y.size()));
+        std::optional<double> gamma = options_.gamma ? options_.gamma : warm.gamma;
+        if (!gamma && options_.sparsity == 0.0) gamma = 0.0;
+        if (!gamma && warm.unsparse_height) gamma = threshold_to_gamma(*warm.unsparse_height);
+        DualStage stage;
+        stage.unsparse_height = warm.unsparse_height.value_or(0.0);
+        for (double relaxation = 1.0;; relaxation *= 2.0) {
+            const Vector relaxed =
+                stage.infeasible
+                    ? Vector((relaxation * tolerance).array().max(first_relaxed * relaxation * scale))
+                    : tolerance;
+            const FeasibleSet<Loss> feasible(loss_, y, options_.scope, relaxed, weights);
+            DualProblem<Kernel, Loss, Omega> problem(kernel_, domain, points, feasible, gamma.value_or(0.0),
+                                                     options_.seed);
+            problem.warm_start = warm.lambda.size() > 0 && !stage.infeasible ? &warm.lambda : nullptr;
+            stage.solution = solver_.solve(problem, watch);
+            if (!gamma && (stage.solution.status == Status::converged ||
+                           stage.solution.status == Status::iteration_limit)) {
+                // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve
+                // begins
+                const Matrix unsparse = problem.field(stage.solution.lambda, stage.solution.quadrature.nodes);
+                stage.unsparse_height = unsparse.colwise().norm().maxCoeff();
+                problem.gamma = threshold_to_gamma(stage.unsparse_height);
+                const Matrix lambda = stage.solution.lambda;
+                problem.warm_start = &lambda;
+                stage.solution = solver_.solve(problem, watch);
+                problem.warm_start = nullptr;
+            }
+            if (stage.solution.status == Status::infeasible && relaxed.maxCoeff() < most_relaxed * scale) {
+                if (!stage.infeasible) stage.culprits = culprits(stage.solution.lambda);
+                stage.infeasible = true;
+                continue;
+            }
+            stage.tolerance = relaxed.maxCoeff();
+            stage.certificate = certify(problem, stage.solution);
+            return stage;
+        }
+    }
+
+    double threshold_to_gamma(double unsparse_height) const {
+        const double tau = options_.sparsity * unsparse_height;
+        return 0.5 * tau * tau;
+    }
+
+    // Relaxing a tolerance of zero begins at this share of the size of y, and ends where zero itself is long
+    // feasible.
+    static constexpr double first_relaxed = 1e-3;
+    static constexpr double most_relaxed = 4.0;
+    static constexpr int path_doublings = 2;  // of the threshold, in search of a model within max_kernels
+
+    /// Kernels and coefficients read off a dual solution.
+    struct Discretization {
+        Matrix nodes{};
+        Matrix coefficients{};
+        Index peaks = 0;
+        Index merged = 0;
+        bool limited = false;  // by max_kernels
+        double squared_error = 0.0;
+        double peak_seconds = 0.0;
+    };
+
+    /// field → peaks → prune to max_kernels → least squares.
+    template <class Omega>
+    Discretization discretize(const DualStage& dual, const Matrix& x, const Matrix& y, const Vector& weights,
+                              const detail::TiledPoints& points, const Omega& domain) const {
+        const Clock::time_point start = Clock::now();
+        const CoefficientField<Kernel> field(kernel_, x, dual.solution.lambda, dual.certificate.gamma,
+                                             InputScaling::identity(x.rows()));
+        const ExtractedPeaks extracted =
+            extract_peaks(field, domain, points, dual.solution.quadrature.nodes, options_.peaks);
+        Discretization result;
+        result.peaks = static_cast<Index>(extracted.peaks.size());
+        result.peak_seconds = seconds_since(start);
+        Matrix nodes(domain.rows(), result.peaks);
+        for (Index j = 0; j < result.peaks; ++j)
+            nodes.col(j) = extracted.peaks[static_cast<std::size_t>(j)].node;
+        result.limited = options_.max_kernels && nodes.cols() > *options_.max_kernels;
+        if (result.limited)
+            nodes = nodes(Eigen::all, keep_cheapest(kernel_, points, nodes, y, weights, options_.ridge,
+                                                    *options_.max_kernels))
+                        .eval();
+        const LeastSquaresFit refit = least_squares(kernel_, points, nodes, y, weights, options_.ridge);
+        result.merged = extracted.merged + static_cast<Index>(refit.redundant.size());
+        std::vector<Index> kept;
+        for (Index j = 0; j < nodes.cols(); ++j)
+            if (!std::binary_search(refit.redundant.begin(), refit.redundant.end(), j)) kept.push_back(j);
+        result.nodes = nodes(Eigen::all, kept);
+        result.coefficients = refit.coefficients(kept, Eigen::all);
+        const Matrix residual =
+            detail::synthesize(kernel_, points, result.nodes, result.coefficients.transpose()) - y;
+        result.squared_error = residual.cwiseAbs2().colwise().sum().dot(weights.transpose());
+        return result;
     }
 
     /// The composition. Everything is in the units of the fit from here on.
     template <class Omega>
     Fit<Kernel> run(const Samples& samples, const InputScaling& scaling, const Omega& given_domain,
-                    ObserverFunction observer) const {
+                    ObserverFunction observer, const WarmStart& warm) const {
         const Clock::time_point start = Clock::now();
         Report report;
         ObserverFunction watch;
@@ -183,48 +360,46 @@ private:
         const Omega domain = given_domain.with_parameters(kernel_.parameters(x.rows()));
         const detail::TiledPoints points(x);
         const Vector tolerance = tolerances(ordered, x, y, report);
-        const FeasibleSet<Loss> feasible(loss_, y, options_.scope, tolerance, weights);
-        DualProblem<Kernel, Loss, Omega> problem(kernel_, domain, points, feasible,
-                                                 options_.gamma.value_or(0.0), options_.seed);
-        DualSolution solution;
-        if (!options_.gamma && options_.sparsity > 0.0) {
-            // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve begins
-            solution = solver_.solve(problem, watch);
-            const Matrix unsparse = problem.field(solution.lambda, solution.quadrature.nodes);
-            const double tau = options_.sparsity * unsparse.colwise().norm().maxCoeff();
-            problem.gamma = 0.5 * tau * tau;
-            problem.warm_start = &solution.lambda;
-        }
-        if (!stopped) solution = solver_.solve(problem, watch);
-        report_dual(report, solution, problem);
         report.tolerance = tolerance.maxCoeff();
-        report.seconds.dual = seconds_since(start);
-
-        // field, peaks
-        CoefficientField<Kernel> field(kernel_, x, solution.lambda, problem.gamma, scaling,
+        WarmStart from = warm;
+        if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, order);
+        DualStage dual = solve_dual(y, tolerance, weights, points, domain, watch, from);
+        double dual_seconds = seconds_since(start);
+        Discretization chosen = discretize(dual, x, y, weights, points, domain);
+        // Along the path of growing γ for the best model within max_kernels.
+        for (int doubling = 0;
+             doubling < path_doublings && chosen.limited && !stopped && !dual.infeasible && !options_.gamma;
+             ++doubling) {
+            from.lambda = dual.solution.lambda;
+            from.gamma = 4.0 * dual.certificate.gamma;  // twice the threshold
+            const double before = seconds_since(start);
+            DualStage next = solve_dual(y, tolerance, weights, points, domain, watch, from);
+            dual_seconds += seconds_since(start) - before;
+            Discretization candidate = discretize(next, x, y, weights, points, domain);
+            if (candidate.squared_error < chosen.squared_error) {
+                next.unsparse_height = dual.unsparse_height;
+                dual = std::move(next);
+                chosen = std::move(candidate);
+            }
+        }
+        static_cast<Certificate&>(report) = dual.certificate;
+        report.unsparse_height = dual.unsparse_height;
+        report.status = dual.infeasible ? Status::infeasible : dual.solution.status;
+        report.solved_tolerance = dual.infeasible ? dual.tolerance : report.tolerance;
+        report.prices = Vector(x.cols());
+        Matrix multipliers(y.rows(), y.cols());
+        for (Index i = 0; i < x.cols(); ++i) {
+            multipliers.col(order[static_cast<std::size_t>(i)]) = dual.solution.lambda.col(i);
+            report.prices(order[static_cast<std::size_t>(i)]) = dual.solution.lambda.col(i).norm();
+        }
+        for (const Index i : dual.culprits) report.culprits.push_back(order[static_cast<std::size_t>(i)]);
+        report.peaks = chosen.peaks;
+        report.merged = chosen.merged;
+        const bool limited = chosen.limited;
+        SparseKernelModel<Kernel> model(kernel_, scaling, std::move(chosen.nodes),
+                                        std::move(chosen.coefficients), offset);
+        CoefficientField<Kernel> field(kernel_, x, dual.solution.lambda, report.gamma, scaling,
                                        report.support_measure);
-        ExtractedPeaks extracted =
-            extract_peaks(field, domain, points, solution.quadrature.nodes, options_.peaks);
-        report.peaks = static_cast<Index>(extracted.peaks.size());
-        report.merged = extracted.merged;
-        report.seconds.peaks = seconds_since(start) - report.seconds.dual;
-
-        // refit
-        Matrix nodes(domain.rows(), report.peaks);
-        for (Index j = 0; j < report.peaks; ++j)
-            nodes.col(j) = extracted.peaks[static_cast<std::size_t>(j)].node;
-        const bool limited = options_.max_kernels && nodes.cols() > *options_.max_kernels;
-        if (limited)
-            nodes = nodes(Eigen::all, keep_cheapest(kernel_, points, nodes, y, weights, options_.ridge,
-                                                    *options_.max_kernels))
-                        .eval();
-        LeastSquaresFit refit = least_squares(kernel_, points, nodes, y, weights, options_.ridge);
-        report.merged += static_cast<Index>(refit.redundant.size());
-        std::vector<Index> kept;
-        for (Index j = 0; j < nodes.cols(); ++j)
-            if (!std::binary_search(refit.redundant.begin(), refit.redundant.end(), j)) kept.push_back(j);
-        SparseKernelModel<Kernel> model(kernel_, scaling, nodes(Eigen::all, kept),
-                                        refit.coefficients(kept, Eigen::all), offset);
 
         const Matrix residual =
             detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()) - y;
@@ -233,33 +408,23 @@ private:
                               ? residual.cwiseAbs().maxCoeff()
                               : std::sqrt(residual.cwiseAbs2().colwise().sum().dot(weights.transpose()) /
                                           (weights.sum() * static_cast<double>(y.rows())));
+        const FeasibleSet<Loss> asked(loss_, y, options_.scope, tolerance, weights);
         constexpr double rounding = 1e-9;
-        const bool missed = feasible.violation(residual + y) > rounding * (1.0 + report.tolerance);
+        report.model_violation = asked.violation(residual + y);
+        if (report.model_violation <= rounding * (report.tolerance + y.cwiseAbs().maxCoeff()))
+            report.model_violation = 0.0;
+        const bool missed = report.model_violation > 0.0;
         if (stopped)
             report.status = Status::stopped;
-        else if (missed && limited)
+        else if (missed && limited && report.status != Status::infeasible)
             report.status = Status::kernel_limit;
         else if (missed && report.status == Status::converged)
             report.status = Status::tolerance_missed;
+        report.seconds.dual = dual_seconds;
+        report.seconds.peaks = chosen.peak_seconds;
         report.seconds.refit = seconds_since(start) - report.seconds.dual - report.seconds.peaks;
-        return {std::move(model), std::move(field), report};
-    }
-
-    template <class Problem>
-    static void report_dual(Report& report, const DualSolution& solution, const Problem& problem) {
-        report.status = solution.status;
-        report.dual_value = solution.dual_value;
-        report.primal_value = solution.primal_value;
-        report.max_violation = solution.violation;
-        report.gamma = problem.gamma;
-        report.nodes = solution.quadrature.nodes.cols();
-        report.iterations = solution.iterations;
-        const Matrix raw = problem.field(solution.lambda, solution.quadrature.nodes);
-        const double tau = penalty::threshold(problem.gamma);
-        const double highest = raw.size() > 0 ? raw.colwise().norm().maxCoeff() : 0.0;
-        report.threshold_ratio = highest > 0.0 ? tau / highest : 0.0;
-        for (Index j = 0; j < raw.cols(); ++j)
-            if (raw.col(j).norm() > tau) report.support_measure += solution.quadrature.weights(j);
+        if (watch) watch({"refit", 0, 1, report.dual_value, report.relative_gap(), 0.0});
+        return {std::move(model), std::move(field), report, std::move(multipliers)};
     }
 
     Options options_;

@@ -10,7 +10,10 @@
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/dual/augmented_newton.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
+#include <kernelet/dual/certificate.hpp>
+#include <kernelet/dual/coordinate_ascent.hpp>
 #include <kernelet/dual/dual_function.hpp>
+#include <kernelet/dual/infeasibility.hpp>
 #include <kernelet/dual/proximal_ascent.hpp>
 #include <kernelet/dual/stochastic_supergradient.hpp>
 #include <kernelet/estimator.hpp>

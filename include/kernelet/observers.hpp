@@ -31,13 +31,19 @@ public:
         const double left = done > 0.0 ? progress.seconds * (1.0 - done) / done : 0.0;
         *stream_ << '\r' << progress.stage << " [" << std::string(filled, '#')
                  << std::string(static_cast<std::size_t>(cells) - filled, ' ') << "] "
-                 << progress.iteration + 1 << '/' << progress.iterations << "  gap " << 100.0 * progress.gap
-                 << " %  at most " << static_cast<long>(left + 0.5) << " s left   " << (last ? "\n" : "")
+                 << progress.iteration + 1 << '/' << progress.iterations << "  " << gap(progress.gap)
+                 << "at most " << static_cast<long>(left + 0.5) << " s left   " << (last ? "\n" : "")
                  << std::flush;
         return Verdict::proceed;
     }
 
 private:
+    /// Early on the recovered α is far from the tolerance and the gap means nothing yet.
+    static std::string gap(double relative) {
+        return relative >= 0.0 && relative < 1.0 ? detail::text("gap ", 100.0 * relative, " %, ")
+                                                 : std::string();
+    }
+
     static constexpr double least_interval = 0.1;
     std::ostream* stream_;
     double drawn_ = -least_interval;

@@ -3,11 +3,13 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kernelet {
 
@@ -15,6 +17,7 @@ namespace kernelet {
 enum class Status {
     converged,         ///< the dual's relative gap is within the solver's goal
     iteration_limit,   ///< the solver used up its iterations; the gap says how far it came
+    diverged,          ///< a fixed step size was too large for this problem
     stopped,           ///< an observer said stop
     kernel_limit,      ///< max_kernels bound: the model does not meet the tolerance
     tolerance_missed,  ///< the dual met the tolerance, the discrete model on its peaks does not
@@ -27,6 +30,8 @@ constexpr std::string_view to_string(Status status) {
             return "converged";
         case Status::iteration_limit:
             return "iteration limit";
+        case Status::diverged:
+            return "diverged";
         case Status::stopped:
             return "stopped by the observer";
         case Status::kernel_limit:
@@ -68,58 +73,95 @@ inline double relative_gap(double primal, double dual) {
     return scale > 0.0 ? (primal - dual) / scale : 0.0;
 }
 
-/// What a fit has to say about itself.
-struct Report {
-    Status status = Status::iteration_limit;
-
-    // the integral problem, on the solver's own nodes
-    double dual_value{};       ///< D = g(λ): a lower bound of the optimum, up to the error of the integrals
-    double primal_value{};     ///< P of the recovered α, with the convexified penalty
-    double max_violation{};    ///< of the recovered α, in y's unit: P counts only where this is small
-    double support_measure{};  ///< ρ{α ≠ 0}, between 0 and 1
-    double gamma{};            ///< as used
-    double threshold_ratio{};  ///< √(2γ) / max|ᾱ|
-    double tolerance{};        ///< as used
-    double noise_deviation{};  ///< estimated from the data; 0 where the tolerance was given
-    Index nodes{};             ///< of the quadrature, or of a batch
-    Index iterations{};        ///< of the dual solver
-
-    // the discrete model
-    Index peaks{};   ///< distinct maxima of |ᾱ| above the threshold
-    Index merged{};  ///< ascents that arrived at a peak already found, and kernels the refit found redundant
-    Index kernels{};
-    double residual{};  ///< on the samples: RMS (aggregate) or the largest |ŷ − y| (per sample)
-
-    StageSeconds seconds{};
+/// How close to optimal the dual's answer is. It speaks of the integral problem on the solver's own nodes: D
+/// ≤ optimum ≤ P, up to the error of the integrals, and P counts only where the violation is small. It does
+/// not speak of the number of kernels that are read off afterwards.
+struct Certificate {
+    double dual_value{};    ///< D = g(λ)
+    double primal_value{};  ///< P = Σ ρ φ**(α) of the recovered α
+    double
+        max_violation{};  ///< how far outside the tolerance that α is, in y's unit (FeasibleSet::violation)
+    double support_measure{};    ///< ρ{α ≠ 0}, between 0 and 1
+    double integration_error{};  ///< the largest change of D on two other quadratures, relative to D
+    double gamma{};              ///< as used
+    double threshold_ratio{};    ///< √(2γ) / max‖ᾱ‖
+    Index nodes{};               ///< on which D and P were integrated
+    Index iterations{};          ///< of the dual solver
 
     double gap() const { return primal_value - dual_value; }
     double relative_gap() const { return kernelet::relative_gap(primal_value, dual_value); }
+};
+
+/// What a fit has to say about itself.
+struct Report : Certificate {
+    Status status = Status::iteration_limit;
+
+    double tolerance{};         ///< as asked, or as chosen; the largest where each sample has its own
+    double noise_deviation{};   ///< estimated from the data; 0 where the tolerance was given
+    double solved_tolerance{};  ///< what the dual was solved at: the tolerance, or, where that is infeasible,
+                                ///< the least tried that is not
+
+    double unsparse_height{};  ///< max‖ᾱ₀‖ of the solution without sparsity, from which γ was made; 0 where γ
+                               ///< was given
+
+    // the discrete model
+    Index peaks{};   ///< distinct maxima of ‖ᾱ‖ above the threshold
+    Index merged{};  ///< ascents that arrived at a peak already found, and kernels the refit found redundant
+    Index kernels{};
+    double residual{};         ///< on the samples: RMS (aggregate) or the largest |ŷ − y| (per sample)
+    double model_violation{};  ///< how far outside the tolerance the model is, in y's unit
+
+    /// ‖λ_i‖, one a sample in the order given: the derivative of the optimal cost in that sample's tolerance.
+    /// Large where a sample forces complexity, zero where it costs nothing.
+    Vector prices{};
+    /// Where the status is infeasible: the samples no function of the domain can meet together, most to blame
+    /// first.
+    std::vector<Index> culprits{};
+
+    StageSeconds seconds{};
 
     /// One line.
     std::string brief() const {
         return detail::text(to_string(status), ": ", kernels, " kernels, residual ", residual, " (tolerance ",
-                            tolerance, "), dual gap ", 100.0 * relative_gap(), " % of the integral problem, ",
-                            iterations, " iterations, ", seconds.total(), " s");
+                            tolerance, "); integral problem solved to ", 100.0 * relative_gap(),
+                            " % (integrals to ", 100.0 * integration_error, " %), ", iterations,
+                            " iterations, ", seconds.total(), " s");
     }
 
     /// Everything, in plain words.
     std::string full() const {
+        std::string blame;
+        for (std::size_t i = 0; i < culprits.size() && i < most_named; ++i)
+            blame.append(" ").append(std::to_string(culprits[i]));
         return detail::text(
-            "status            ", to_string(status), "\n", "kernels           ", kernels, " (", peaks,
-            " peaks above the threshold, ", merged, " merged)\n", "residual          ", residual,
-            " on the samples; tolerance ", tolerance,
+            "status            ", to_string(status), "\n",
+            culprits.empty()
+                ? ""
+                : "infeasible        no function of the domain meets the tolerance at samples" + blame + "\n",
+            culprits.empty()
+                ? ""
+                : detail::text("                  solved at tolerance ", solved_tolerance, " instead\n"),
+            "kernels           ", kernels, " (", peaks, " peaks above the threshold, ", merged, " merged)\n",
+            "residual          ", residual, " on the samples; tolerance ", tolerance,
             noise_deviation > 0.0 ? detail::text(", from an estimated noise deviation of ", noise_deviation)
                                   : "",
-            "\n", "dual value D      ", dual_value, "\n", "primal value P    ", primal_value,
-            " for an alpha that misses the tolerance by ", max_violation, "\n", "gap P - D         ", gap(),
-            " (", 100.0 * relative_gap(), " %)\n", "support           ", 100.0 * support_measure,
-            " % of the domain; gamma ", gamma, ", threshold at ", threshold_ratio, " of the highest peak\n",
-            "dual solver       ", iterations, " iterations on ", nodes, " nodes\n", "seconds           ",
-            seconds.dual, " dual, ", seconds.peaks, " peaks, ", seconds.refit, " refit\n",
-            "The gap speaks of the integral problem on the solver's nodes, not of the number of kernels: "
-            "those are read\n",
-            "off the peaks of alpha and refitted.\n");
+            model_violation > 0.0 ? detail::text("; missed by ", model_violation) : "", "\n",
+            "dual value D      ", dual_value, "\n", "primal value P    ", primal_value,
+            " for an alpha outside the tolerance by ", max_violation, "\n", "gap P - D         ", gap(), " (",
+            100.0 * relative_gap(), " %); on other quadratures D moves by ", 100.0 * integration_error,
+            " %\n", "support           ", 100.0 * support_measure, " % of the domain; gamma ", gamma,
+            ", threshold at ", threshold_ratio, " of the highest peak\n", "dual solver       ", iterations,
+            " iterations on ", nodes, " nodes\n", "seconds           ", seconds.dual, " dual, ",
+            seconds.peaks, " peaks, ", seconds.refit, " refit\n",
+            "D is a lower bound of the integral problem's optimum up to the error of the integrals; P an "
+            "upper bound if\n"
+            "its alpha is within the tolerance. Neither speaks of the number of kernels, which are read off "
+            "the peaks of\n"
+            "alpha and refitted.\n");
     }
+
+private:
+    static constexpr std::size_t most_named = 10;
 };
 
 }  // namespace kernelet

@@ -10,15 +10,16 @@ function(run)
     set(output "${text}" PARENT_SCOPE)
 endfunction()
 
-# A consumer's project in `folder`, from nothing, to its program's output.
-function(configure_build_run name folder)
+# A consumer's project in the folder `name`, from nothing, to its program's output, which must match `expected`.
+function(configure_build_run name expected)
     set(binary ${scratch}/${name})
     file(REMOVE_RECURSE ${binary})
-    run(${CMAKE_COMMAND} -S ${folder} -B ${binary} -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
-        -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_FLAGS_RELEASE=-O1 ${ARGN})
+    run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${name} -B ${binary} -G ${generator}
+        -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_FLAGS_RELEASE=-O1
+        -D Eigen3_DIR=${eigen} ${ARGN})
     run(${CMAKE_COMMAND} --build ${binary})
     run(${binary}/consumer)
-    if(NOT output MATCHES "^[1-9][0-9]* kernels\n$")
-        message(FATAL_ERROR "the consumer should print its number of kernels, and printed: ${output}")
+    if(NOT output MATCHES "^${expected}\n$")
+        message(FATAL_ERROR "the consumer should print ${expected}, and printed: ${output}")
     endif()
 endfunction()

@@ -106,6 +106,31 @@ inline double noise_deviation_nd(const Eigen::Ref<const Matrix>& x, const Eigen:
     return deviation_from_median(residuals);
 }
 
+/// The least residual any function can have: samples at one place get one prediction. The root mean squared
+/// deviation from the mean of each place (aggregate), or the largest half range (per sample). O(d n log n).
+inline double duplicate_residual(const ConstMatrixRef& x, const ConstMatrixRef& y, Scope scope) {
+    std::vector<Index> order(static_cast<std::size_t>(x.cols()));
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto before = [&](Index a, Index b) {
+        return std::lexicographical_compare(x.col(a).begin(), x.col(a).end(), x.col(b).begin(),
+                                            x.col(b).end());
+    };
+    std::stable_sort(order.begin(), order.end(), before);
+    double squares = 0.0, half_range = 0.0;
+    for (std::size_t i = 0; i < order.size();) {
+        std::size_t end = i + 1;
+        while (end < order.size() && !before(order[i], order[end])) ++end;
+        const std::vector<Index> place(order.begin() + static_cast<std::ptrdiff_t>(i),
+                                       order.begin() + static_cast<std::ptrdiff_t>(end));
+        const Matrix here = y(Eigen::all, place);
+        squares += (here.colwise() - here.rowwise().mean()).squaredNorm();
+        half_range =
+            std::max(half_range, 0.5 * (here.rowwise().maxCoeff() - here.rowwise().minCoeff()).maxCoeff());
+        i = end;
+    }
+    return scope == Scope::per_sample ? half_range : std::sqrt(squares / static_cast<double>(y.size()));
+}
+
 /// Over q outputs: the root of the mean variance. x is d x n, y is q x n.
 inline double noise_deviation(const ConstMatrixRef& x, const ConstMatrixRef& y) {
     double variance = 0.0;

@@ -39,6 +39,11 @@ public:
     Index count(Index t) const { return std::min(tile, size() - first(t)); }
     ConstMatrixRef rows(Index t) const { return xt_.middleRows(first(t), count(t)); }
 
+    /// The points begin ... begin + count − 1 as points of their own.
+    TiledPoints range(Index begin, Index count) const {
+        return TiledPoints(xt_.middleRows(begin, count).transpose());
+    }
+
     /// Whether some point of tile t may lie within `reach` of z: the box's distance along each coordinate.
     bool touches(Index t, const ConstVectorRef& z, double reach) const {
         for (Index c = 0; c < z.size(); ++c)

@@ -48,9 +48,8 @@ public:
         const bool aggregate = feasible.scope() == Scope::aggregate;
         const double tau = penalty::threshold(problem.gamma);
         Matrix lambda = problem.warm_start ? *problem.warm_start : Matrix::Zero(outputs, n);
-        Matrix mu =
-            Matrix::Constant(outputs, aggregate ? 1 : n, options_.initial_mu);  // one μ if one constraint
-        if (aggregate) mu.conservativeResize(1, 1);
+        // one μ if there is one constraint
+        Matrix mu = Matrix::Constant(aggregate ? 1 : outputs, aggregate ? 1 : n, options_.initial_mu);
 
         DualSolution solution;
         solution.status = Status::iteration_limit;
@@ -79,6 +78,7 @@ public:
                       (prediction - problem.values(batch.nodes, alpha * batch.weights.asDiagonal()));
             if (!lambda.allFinite()) {
                 lambda.setZero();  // η_λ too large: nothing of this run is of use
+                solution.status = Status::diverged;
                 break;
             }
             if (observer && observer({"dual", t, options_.iterations, 0.0,

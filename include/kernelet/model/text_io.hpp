@@ -55,7 +55,7 @@ inline std::string exact(double value) {
 template <class Values>
 std::string text_line(std::string_view word, const Values& values) {
     std::string line(word);
-    for (Index i = 0; i < values.size(); ++i) line += " " + exact(values(i));
+    for (Index i = 0; i < values.size(); ++i) line.append(" ").append(exact(values(i)));
     return line;
 }
 

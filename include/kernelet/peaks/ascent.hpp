@@ -4,6 +4,7 @@
 #include <kernelet/field/coefficient_field.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace kernelet {
 
@@ -30,12 +31,15 @@ Peak ascend(const CoefficientField<Kernel>& field, const Omega& domain, const Co
 
     Vector node = start;
     domain.project(node);
-    // log ‖ᾱ‖ and its gradient in the scaled coordinates
+    // log ‖ᾱ‖, relative to the start so that the unit of y cancels to the bit, and its gradient in the scaled
+    // coordinates
+    const double reference = field.jet(node).value.norm();
+    if (!(reference > 0.0)) return {node, Vector::Zero(field.outputs()), 0.0};
     const auto climb = [&](const Vector& at, double& value, Vector& gradient, Vector& field_value) {
         const FieldJet jet = field.jet(at);
         field_value = jet.value;
         const double height = jet.value.norm();
-        value = height > 0.0 ? std::log(height) : -std::numeric_limits<double>::infinity();
+        value = height > 0.0 ? std::log(height / reference) : -std::numeric_limits<double>::infinity();
         gradient.setZero(rows);
         if (!(height > 0.0)) return;
         gradient = jet.gradient.transpose() * jet.value / (height * height);

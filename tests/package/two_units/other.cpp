@@ -1,9 +1,5 @@
 #include <kernelet/kernelet.hpp>
 
-Eigen::Index kernels_found_elsewhere(const Eigen::MatrixXd& X, const Eigen::VectorXd& y);
+kernelet::Gaussian kernel_from_elsewhere();
 
-Eigen::Index kernels_found_elsewhere(const Eigen::MatrixXd& X, const Eigen::VectorXd& y) {
-    return kernelet::SparseKernelEstimator<kernelet::Gaussian, kernelet::SquaredLoss>()
-        .fit(X, y)
-        .model.size();
-}
+kernelet::Gaussian kernel_from_elsewhere() { return {}; }

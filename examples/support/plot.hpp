@@ -1,0 +1,128 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+/// What the examples share: CSV files, and gnuplot scripts that draw them, all in the current folder.
+namespace plot {
+
+/// A header line, then a line a row.
+inline void write_csv(const std::string& path, const std::string& header, const Eigen::MatrixXd& table,
+                      int digits = Eigen::FullPrecision) {
+    const Eigen::IOFormat csv(digits, Eigen::DontAlignCols, ",", "\n");
+    std::ofstream file(path);
+    file << header << '\n' << table.format(csv) << '\n';
+    if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+/// Writes name.gnuplot and runs it, which makes name.png; without gnuplot, says how to get it.
+inline void draw(const std::string& name, const std::string& body) {
+    std::ofstream(name + ".gnuplot") << "name = '" << name << R"gnuplot('
+set encoding utf8
+if (strstrt(GPVAL_TERMINALS, "pngcairo")) {
+    set terminal pngcairo size 1200,700 enhanced font "Sans,12"
+} else {
+    set terminal png size 1200,700
+}
+set output name.".png"
+set datafile separator ","
+red = 0xb2182b; blue = 0x2166ac; amber = 0xe08214; ink = 0x333333; pale = 0x9a9a9a
+sign_color(a) = a > 0 ? red : blue
+set border lc rgb pale
+set tics textcolor rgb ink nomirror out scale 0.6
+set lmargin at screen 0.075
+)gnuplot" << body;
+    if (std::system("gnuplot --version > gnuplot.log 2>&1") != 0)
+        std::cout
+            << "gnuplot is not here: install it (apt-get install gnuplot-nox, dnf install gnuplot, brew "
+               "install gnuplot) and run  gnuplot "
+            << name << ".gnuplot\n";
+    else if (std::system(("gnuplot " + name + ".gnuplot").c_str()) == 0)
+        std::cout << "drawn: " << name << ".png\n";
+    else
+        throw std::runtime_error("gnuplot failed on " + name + ".gnuplot");
+}
+
+/// fit.png, from fit.csv, curve.csv and kernels.csv: above, data, fit and each kernel's own part of it;
+/// below, where the kernels stand and how wide they are.
+inline void draw_fit() {
+    draw("fit", R"gnuplot(
+stats "kernels.csv" using 2 skip 1 nooutput
+K = int(STATS_records); narrowest = STATS_min; widest = STATS_max
+array Z[K]; array W[K]; array A[K]
+stats "kernels.csv" using (j = int($0) + 1, Z[j] = $1, W[j] = $2, A[j] = $3) skip 1 nooutput
+kernel(j, u) = A[j] * exp(-0.5 * u**2)
+
+set multiplot
+set rmargin at screen 0.975
+set xrange [-5.25:5.25]
+set xtics 1
+
+set tmargin at screen 0.84; set bmargin at screen 0.40
+set label 1 sprintf("sin(½πx²) learned by %d Gaussian kernels, each with its own center and width", K) \
+    at screen 0.075, 0.96 font ",16" textcolor rgb ink
+set key at screen 0.975, 0.90 right center horizontal maxrows 1 Left reverse samplen 1.5 textcolor rgb ink
+set format x ""
+set yrange [-1.35:1.35]
+set ytics 0.5
+set ylabel "y" offset 1 textcolor rgb ink
+set grid ytics lc rgb 0xececec lt 1
+set samples 160
+plot for [j=1:K] [u=-4:4] "+" using (Z[j] + W[j]*u):(kernel(j, u)) with filledcurves y=0 \
+         fc rgb sign_color(A[j]) fs transparent solid 0.13 noborder notitle, \
+     for [j=1:K] [u=-4:4] "+" using (Z[j] + W[j]*u):(kernel(j, u)) with lines \
+         lc rgb sign_color(A[j]) lw 0.8 notitle, \
+     NaN with boxes fc rgb red fs transparent solid 0.13 border lc rgb red title "kernels that add", \
+     NaN with boxes fc rgb blue fs transparent solid 0.13 border lc rgb blue title "that subtract", \
+     "curve.csv" using 1:2 skip 1 with lines lc rgb ink lw 1.8 title "model: mean of y + kernels", \
+     "fit.csv" using 1:2 skip 1 with points pt 7 ps 0.6 lc rgb amber title "noisy samples"
+
+set tmargin at screen 0.36; set bmargin at screen 0.10
+unset label 1; unset key
+set format x "%g"
+set xlabel "x:  center, and one width to each side" textcolor rgb ink
+set ylabel "width" offset 1 textcolor rgb ink
+set logscale y
+set yrange [0.7*narrowest:1.7*widest]
+set ytics (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+plot "kernels.csv" using 1:2:2:(sign_color($3)) skip 1 with xerrorbars pt -1 lw 1.6 lc rgb variable, \
+     "kernels.csv" using 1:2:(0.45 + 1.1*sqrt(abs($3))):(sign_color($3)) skip 1 \
+         with points pt 7 ps variable lc rgb variable
+unset multiplot
+)gnuplot");
+}
+
+/// alpha.png, from alpha.csv (an even grid in z and log10 w) and kernels.csv.
+inline void draw_alpha() {
+    draw("alpha", R"gnuplot(
+stats "alpha.csv" using ($4 == 0 ? NaN : abs($4)) skip 1 nooutput
+T = STATS_min; M = STATS_max
+at(share) = T + share * (M - T)
+stats "alpha.csv" using 1:3 skip 1 nooutput
+set xrange [STATS_min_x:STATS_max_x]
+set yrange [STATS_min_y:STATS_max_y]
+set cbrange [-M:M]
+set palette defined (-M "#053061", -at(0.6) "#2166ac", -at(0.3) "#4393c3", -T "#a6d0e4", -T "#ffffff", \
+                     T "#ffffff", T "#f7b799", at(0.3) "#d6604d", at(0.6) "#b2182b", M "#67001f") maxcolors 0
+set rmargin at screen 0.865; set tmargin at screen 0.88; set bmargin at screen 0.10
+set label 1 "α: how much of each kernel (z, w) the signal asks for" \
+    at screen 0.075, 0.955 font ",16" textcolor rgb ink
+set key at screen 0.865, 0.91 right center horizontal Left reverse samplen 1.5 textcolor rgb ink
+set xlabel "center z" textcolor rgb ink
+set ylabel "width w, logarithmic" offset 1 textcolor rgb ink
+set xtics 1
+set ytics ()
+do for [w in "0.01 0.02 0.05 0.1 0.2 0.5 1 2 5"] { set ytics add (w log10(w)) }
+set cblabel "α(z, w); white: zero, below the threshold" offset 1 textcolor rgb ink
+plot "alpha.csv" using 1:3:4 skip 1 with image notitle, \
+     "kernels.csv" using 1:(log10($2)) skip 1 with points pt 6 ps 1.6 lw 1.5 lc rgb ink \
+         title "peaks: each becomes one kernel"
+)gnuplot");
+}
+
+}  // namespace plot

@@ -1,0 +1,361 @@
+#include "support/catch.hpp"
+#include "support/signals.hpp"
+
+#include <kernelet/kernels/gaussian.hpp>
+#include <kernelet/model/text_io.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <locale>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace text_io_test {
+
+using kernelet::FormatError;
+using kernelet::Gaussian;
+using kernelet::Index;
+using kernelet::InputScaling;
+using kernelet::Matrix;
+using kernelet::Vector;
+using Model = kernelet::SparseKernelModel<Gaussian>;
+
+Model random_model(Index d, Index kernels, Index outputs, std::uint64_t seed) {
+    Matrix nodes(d + 1, kernels);
+    nodes.topRows(d) = support::normals(d, kernels, seed);
+    nodes.row(d) = support::uniforms(1, kernels, seed + 1, 1e-3, 0.9);
+    const InputScaling scaling{support::normals(d, 1, seed + 2),
+                               support::uniforms(d, 1, seed + 3, 1e-3, 10.0)};
+    return {Gaussian{}, scaling, nodes, 1e3 * support::normals(kernels, outputs, seed + 4),
+            support::normals(outputs, 1, seed + 5)};
+}
+
+std::string saved(const Model& model) {
+    std::ostringstream stream;
+    kernelet::save(stream, model);
+    return stream.str();
+}
+
+Model loaded(const std::string& text) {
+    std::istringstream stream(text);
+    return kernelet::load<Model>(stream);
+}
+
+bool equal(const Model& a, const Model& b) {
+    return support::same_bits(a.nodes(), b.nodes()) &&
+           support::same_bits(a.coefficients(), b.coefficients()) &&
+           support::same_bits(a.offset(), b.offset()) &&
+           support::same_bits(a.scaling().shift, b.scaling().shift) &&
+           support::same_bits(a.scaling().scale, b.scaling().scale);
+}
+
+/// The line at which a text is refused; 0 where it is read.
+Index refused_line(const std::string& text) {
+    try {
+        loaded(text);
+    } catch (const FormatError& error) {
+        CHECK(std::string(error.what()).find("line " + std::to_string(error.line())) != std::string::npos);
+        return error.line();
+    }
+    return 0;
+}
+
+/// The text with a checksum that matches whatever stands before it: only the other checks are left.
+std::string resealed(const std::vector<std::string>& lines) {
+    kernelet::detail::Checksum checksum;
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    checksum.add(text);
+    return text + "checksum " + checksum.hex() + "\n";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+TEST_CASE("save, load, predict: the same bits", "[text_io]") {
+    for (const Index d : {1, 3})
+        for (const Index outputs : {1, 2})
+            for (const Index kernels : {0, 1, 25}) {
+                const Model model = random_model(d, kernels, outputs, 10);
+                const Model again = loaded(saved(model));
+                CHECK(equal(model, again));
+                const Matrix x = support::normals(d, 50, 20);
+                CHECK(support::same_bits(model.predict(x), again.predict(x)));
+                CHECK(saved(again) == saved(model));
+            }
+}
+
+TEST_CASE("the hardest numbers survive", "[text_io]") {
+    constexpr double least = std::numeric_limits<double>::denorm_min();
+    constexpr double most = std::numeric_limits<double>::max();
+    const std::vector<double> numbers{0.0,
+                                      -0.0,
+                                      least,
+                                      -least,
+                                      std::numeric_limits<double>::min(),
+                                      most,
+                                      -most,
+                                      0.1,
+                                      1.0 / 3.0,
+                                      1e22,
+                                      -1e-5,
+                                      123456789.125,
+                                      std::nextafter(1.0, 2.0)};
+    const auto count = static_cast<Index>(numbers.size());
+    Matrix nodes = Matrix::Ones(2, count);
+    for (Index j = 0; j < count; ++j) {
+        nodes(0, j) = numbers[static_cast<std::size_t>(j)];
+        if (const double w = std::abs(nodes(0, j)); w > 0.0) nodes(1, j) = w;
+    }
+    const Model model(Gaussian{}, InputScaling::identity(1), nodes, nodes.row(0).transpose(),
+                      Vector::Zero(1));
+    const Model again = loaded(saved(model));
+    CHECK(equal(model, again));
+    for (Index j = 0; j < count; ++j)
+        CHECK(std::signbit(again.nodes()(0, j)) == std::signbit(nodes(0, j)));  // −0 too
+}
+
+TEST_CASE("the file is text that a person can read", "[text_io]") {
+    const auto lines = lines_of(saved(random_model(2, 3, 1, 30)));
+    REQUIRE(lines.size() == 12);
+    CHECK(lines[0] == "kernelet model 1");
+    CHECK(lines[1] == "family gaussian");
+    CHECK(lines[2] == "inputs 2");
+    CHECK(lines[3] == "outputs 1");
+    CHECK(lines[4] == "kernels 3");
+    CHECK(lines[8].substr(0, 7) == "kernel ");
+    CHECK(lines[11].substr(0, 9) == "checksum ");
+}
+
+/// Decimal commas and grouped thousands.
+struct CommaPunctuation : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+};
+
+TEST_CASE("the stream's locale does not matter", "[text_io]") {
+    const Model model = random_model(1, 1200, 1, 40);
+    std::stringstream stream;
+    stream.imbue(std::locale(std::locale::classic(), new CommaPunctuation));  // NOLINT: the locale owns it
+    kernelet::save(stream, model);
+    CHECK(stream.str() == saved(model));
+    CHECK(equal(kernelet::load<Model>(stream), model));
+}
+
+TEST_CASE("several models follow each other in one stream", "[text_io]") {
+    const Model first = random_model(1, 4, 1, 50), second = random_model(2, 3, 2, 51);
+    std::stringstream stream;
+    kernelet::save(stream, first);
+    kernelet::save(stream, second);
+    CHECK(equal(kernelet::load<Model>(stream), first));
+    CHECK(equal(kernelet::load<Model>(stream), second));
+}
+
+TEST_CASE("what is wrong is refused at its line, even with a matching checksum", "[text_io]") {
+    const auto good = lines_of(saved(random_model(2, 3, 1, 60)));
+    auto body = good;
+    body.pop_back();
+    REQUIRE(refused_line(resealed(body)) == 0);
+    const auto with = [&](std::size_t line, const std::string& text) {
+        auto changed = body;
+        changed[line - 1] = text;
+        return refused_line(resealed(changed));
+    };
+    CHECK(refused_line("") == 1);
+    CHECK(refused_line("\n") == 1);
+    CHECK(refused_line("\n\n\n") == 1);
+    CHECK(with(1, "kernelet model 2") == 1);
+    CHECK(with(1, "kernelet model 10") == 1);
+    CHECK(with(1, "kernelets model 1") == 1);
+    CHECK(with(2, "family laplacian") == 2);  // another family
+    CHECK(with(2, "family") == 2);
+    for (const char* count : {"0", "-1", "1.5", "", " 2", "2 ", "0x2", "1e3", "999999999999999999999", "+2"})
+        CHECK(with(3, std::string("inputs ") + count) == 3);
+    CHECK(with(3, "inputs 1") == 6);  // shift then has one number too many
+    CHECK(with(3, "inputs 1000000000") == 6);
+    CHECK(with(4, "outputs 0") == 4);
+    CHECK(with(4, "outputs 1000000000") == 8);
+    CHECK(with(5, "kernels -1") == 5);
+    CHECK(with(5, "kernels 2") == 11);
+    CHECK(with(5, "kernels 4") == 12);
+    CHECK(with(5, "kernels 1000000000") == 12);
+    CHECK(with(6, "shift 1 nan") == 6);
+    CHECK(with(6, "shift inf 1") == 6);
+    CHECK(with(6, "shift 1  2") == 6);
+    CHECK(with(6, "shift 1 2 ") == 6);
+    CHECK(with(6, "shift 1,5 2") == 6);
+    CHECK(with(6, "shift 1e999 2") == 6);
+    CHECK(with(6, "shifts 1 2") == 6);
+    CHECK(with(7, "scale 1") == 7);
+    CHECK(with(7, "scale 1 2\r") == 7);
+    CHECK(with(8, "offset") == 8);
+    CHECK(with(10, "kernel 1 2 3") == 10);
+    CHECK(with(10, "kernel 1 2 3 4 5") == 10);
+    CHECK(with(10, "") == 10);
+    // Numbers that make no model: a width or a scale that is not positive.
+    CHECK(with(7, "scale 1 0") > 0);
+    CHECK(with(7, "scale -1 1") > 0);
+    CHECK(with(10, "kernel 1 2 -0.5 4") > 0);
+    CHECK(with(10, "kernel 1 2 0 4") > 0);
+    // The checksum's own line, and a file cut before its end.
+    auto sealed = good;
+    sealed[11] = "checksum 0123456789abcdef";
+    std::string text;
+    for (const std::string& line : sealed) text += line + "\n";
+    CHECK(refused_line(text) == 12);
+    const std::string whole = saved(random_model(2, 3, 1, 60));
+    CHECK(refused_line(whole.substr(0, whole.size() - 1)) == 12);
+    CHECK(refused_line(whole.substr(0, whole.find("kernel "))) == 9);
+}
+
+/// Another family with as many parameters.
+struct Other : Gaussian {
+    static constexpr std::string_view name = "other";
+};
+
+TEST_CASE("a model of another family is refused at the family's line", "[text_io]") {
+    std::istringstream stream(saved(random_model(1, 2, 1, 70)));
+    try {
+        kernelet::load<kernelet::SparseKernelModel<Other>>(stream);
+        FAIL("read");
+    } catch (const FormatError& error) {
+        CHECK(error.line() == 2);
+        CHECK(std::string(error.what()).find("gaussian") != std::string::npos);
+        CHECK(std::string(error.what()).find("other") != std::string::npos);
+    }
+}
+
+/// Numbers drawn one after the other.
+class Dice {
+public:
+    explicit Dice(std::uint64_t seed) : random_(seed, 77) {}
+    std::size_t below(std::size_t bound) {
+        return static_cast<std::size_t>(random_.bits(counter_++) % bound);
+    }
+
+private:
+    kernelet::detail::CounterRandom random_;
+    std::uint64_t counter_ = 0;
+};
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+}
+
+/// One of the ways in which a file goes bad. The checksum is mended for some, so that it is not the only
+/// guard.
+std::string mutated(const std::string& text, Dice& dice, bool& mended) {
+    mended = false;
+    std::string changed = text;
+    std::vector<std::string> lines = lines_of(text);
+    switch (dice.below(9)) {
+        case 0:  // truncated
+            return text.substr(0, dice.below(text.size()));
+        case 1:  // bits flipped
+            for (std::size_t k = 1 + dice.below(3); k > 0; --k)
+                changed[dice.below(changed.size())] ^= static_cast<char>(1U << dice.below(8));
+            return changed;
+        case 2:  // bytes replaced
+            for (std::size_t k = 1 + dice.below(4); k > 0; --k)
+                changed[dice.below(changed.size())] = static_cast<char>(dice.below(256));
+            return changed;
+        case 3: {  // a count enlarged
+            std::string& line = lines[2 + dice.below(3)];
+            line += std::to_string(dice.below(10));
+            if (dice.below(2) == 0) line += "00000000";
+            break;
+        }
+        case 4:  // lines swapped
+            std::swap(lines[dice.below(lines.size())], lines[dice.below(lines.size())]);
+            break;
+        case 5: {  // a line doubled
+            const std::size_t line = dice.below(lines.size());
+            lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(line), lines[line]);
+            break;
+        }
+        case 6:  // a line lost
+            lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(dice.below(lines.size())));
+            break;
+        case 7:  // a byte lost or doubled
+            if (dice.below(2) == 0)
+                changed.erase(dice.below(changed.size()), 1);
+            else
+                changed.insert(dice.below(changed.size()), 1, changed[dice.below(changed.size())]);
+            return changed;
+        default: {  // a word replaced
+            static const std::vector<std::string> words{"nan", "inf",   "-inf", "1e400", "-",      "0x1p3",
+                                                        "",    "9e999", "--1",  "1e",    "kernel", "\t"};
+            std::string& line = lines[dice.below(lines.size())];
+            const std::size_t space = line.find(' ');
+            if (space != std::string::npos)
+                line = line.substr(0, space + 1) + words[dice.below(words.size())];
+        }
+    }
+    if (dice.below(2) == 0) return joined(lines);
+    mended = true;
+    if (!lines.empty()) lines.pop_back();
+    return resealed(lines);
+}
+
+TEST_CASE("ten thousand damaged files: FormatError or an equal model", "[text_io]") {
+    const std::vector<Model> models{random_model(1, 6, 1, 80), random_model(3, 4, 2, 81),
+                                    random_model(2, 0, 1, 82)};
+    std::vector<std::string> texts;
+    for (const Model& model : models) texts.push_back(saved(model));
+    Dice dice(1);
+    int refused = 0, read = 0;
+    for (int file = 0; file < 10000; ++file) {
+        const auto which = static_cast<std::size_t>(file) % models.size();
+        bool mended = false;
+        const std::string text = mutated(texts[which], dice, mended);
+        try {
+            const Model model = loaded(text);
+            ++read;
+            // Only a mended checksum lets another model through (two kernels swapped, say): a sound one.
+            if (!(mended ? equal(loaded(saved(model)), model) : equal(model, models[which]))) {
+                CAPTURE(file, text);
+                FAIL("read as another model");
+            }
+        } catch (const FormatError& error) {
+            ++refused;
+            if (error.line() < 1 || error.line() > static_cast<Index>(lines_of(text).size()) + 1) {
+                CAPTURE(file, text, error.what());
+                REQUIRE(error.line() == 1);
+            }
+        }
+        // Anything else that is thrown fails this test.
+    }
+    CHECK(refused > 8000);
+    CHECK(refused + read == 10000);
+}
+
+TEST_CASE("damage without a mended checksum never yields another model", "[text_io]") {
+    const Model model = random_model(2, 5, 1, 90);
+    const std::string text = saved(model);
+    Dice dice(2);
+    int refused = 0;
+    for (int file = 0; file < 3000; ++file) {
+        std::string changed = text;
+        changed[dice.below(changed.size())] ^= static_cast<char>(1U << dice.below(8));
+        bool same = true;
+        try {
+            same = equal(loaded(changed), model);
+        } catch (const FormatError&) {
+            ++refused;
+        }
+        REQUIRE(same);
+    }
+    CHECK(refused > 2900);
+}
+
+}  // namespace text_io_test
