@@ -167,7 +167,7 @@ demo() {
     install_missing g++ cmake ninja eigen gnuplot
     check g++ cmake ninja eigen gnuplot
     say "build"
-    cmake -S . -B build/demo/cmake -G Ninja -DCMAKE_BUILD_TYPE=Release -DKERNELET_BUILD_TESTS=OFF \
+    cmake -S . -B build/demo/cmake -G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" -DKERNELET_BUILD_TESTS=OFF \
         -DKERNELET_BUILD_BENCHMARKS=OFF --log-level=WARNING
     cmake --build build/demo/cmake --target kernelet_01_quickstart
     say "run"

@@ -171,7 +171,7 @@ TEST_CASE("a field owns its samples and keeps only those it needs", "[coefficien
     CHECK(nothing.gradient(0.1, 0.2).isZero(0.0));
 }
 
-TEST_CASE("a query that makes no sense is refused, and named", "[coefficient_field]") {
+TEST_CASE("a point that makes no sense is refused by the field, and named", "[coefficient_field]") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto field = setting(1, 1, true).field(0.0);

@@ -3,6 +3,7 @@
 
 #include <kernelet/detail/noise.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace noise_test {
@@ -88,6 +89,30 @@ TEST_CASE("repeated places speak for themselves, however rough the signal", "[no
     CHECK(near(noise_deviation(x, y), sigma, 1.3));
     // All samples at one place.
     CHECK(near(noise_deviation(Matrix::Ones(1, 400), sigma * support::normals(1, 400, 8)), sigma, 1.2));
+}
+
+TEST_CASE("the least residual of any function: what repeated places disagree by", "[noise]") {
+    using kernelet::Scope;
+    using kernelet::detail::duplicate_residual;
+    for (const Index d : {1, 2})
+        for (const Index outputs : {1, 2}) {
+            const Matrix at = support::uniforms(d, 6, 20);
+            const Matrix x = at.replicate(1, 4);
+            const Matrix y = support::normals(outputs, 24, 21);
+            double squares = 0.0, half_range = 0.0;
+            for (Index place = 0; place < 6; ++place)
+                for (Index o = 0; o < outputs; ++o) {
+                    Vector here(4);
+                    for (Index k = 0; k < 4; ++k) here(k) = y(o, place + 6 * k);
+                    squares += (here.array() - here.mean()).square().sum();
+                    half_range = std::max(half_range, 0.5 * (here.maxCoeff() - here.minCoeff()));
+                }
+            const double size = static_cast<double>(y.size());
+            CHECK(duplicate_residual(x, y, Scope::aggregate) == Approx(std::sqrt(squares / size)));
+            CHECK(duplicate_residual(x, y, Scope::per_sample) == Approx(half_range));
+            CHECK(duplicate_residual(at, y.leftCols(6), Scope::aggregate) == 0.0);
+            CHECK(duplicate_residual(at, y.leftCols(6), Scope::per_sample) == 0.0);
+        }
 }
 
 TEST_CASE("too few samples to tell: zero", "[noise]") {

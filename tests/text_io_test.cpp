@@ -25,8 +25,10 @@ using Model = kernelet::SparseKernelModel<Gaussian>;
 
 Model random_model(Index d, Index kernels, Index outputs, std::uint64_t seed) {
     Matrix nodes(d + 1, kernels);
-    nodes.topRows(d) = support::normals(d, kernels, seed);
-    nodes.row(d) = support::uniforms(1, kernels, seed + 1, 1e-3, 0.9);
+    if (kernels > 0) {
+        nodes.topRows(d) = support::normals(d, kernels, seed);
+        nodes.row(d) = support::uniforms(1, kernels, seed + 1, 1e-3, 0.9);
+    }
     const InputScaling scaling{support::normals(d, 1, seed + 2),
                                support::uniforms(d, 1, seed + 3, 1e-3, 10.0)};
     return {Gaussian{}, scaling, nodes, 1e3 * support::normals(kernels, outputs, seed + 4),

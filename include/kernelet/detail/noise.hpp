@@ -3,7 +3,7 @@
 #include <kernelet/detail/random.hpp>
 #include <kernelet/types.hpp>
 
-#include <Eigen/QR>
+#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -92,15 +92,18 @@ inline double noise_deviation_nd(const Eigen::Ref<const Matrix>& x, const Eigen:
         std::partial_sort(distances.begin(), distances.begin() + neighbours + 1, distances.end());
         Matrix plane(neighbours, d + 1);
         Vector values(neighbours);
+        const double farthest = std::sqrt(distances[static_cast<std::size_t>(neighbours)].first);
         for (Index k = 0; k < neighbours; ++k) {
             const Index j = distances[static_cast<std::size_t>(k + 1)].second;
             plane(k, 0) = 1.0;
-            plane.row(k).tail(d) = (x.col(j) - x.col(i)).transpose();
+            plane.row(k).tail(d) = (x.col(j) - x.col(i)).transpose() / (farthest > 0.0 ? farthest : 1.0);
             values(k) = y(j);
         }
-        // The value at x_i is the plane's constant term: weights e₁ᵀ plane⁺.
-        const Vector weights =
-            plane.transpose().completeOrthogonalDecomposition().solve(Vector::Unit(d + 1, 0));
+        // The value at x_i is the plane's constant term: weights e₁ᵀ (P'P)⁻¹ P', with a trace of ridge for
+        // neighbours that lie in a lower dimension.
+        constexpr double ridge = 1e-10;
+        const Matrix gram = plane.transpose() * plane + ridge * Matrix::Identity(d + 1, d + 1);
+        const Vector weights = plane * gram.ldlt().solve(Vector::Unit(d + 1, 0));
         residuals.push_back(std::abs(y(i) - weights.dot(values)) / std::sqrt(1.0 + weights.squaredNorm()));
     }
     return deviation_from_median(residuals);

@@ -1,0 +1,283 @@
+#include "support/catch.hpp"
+#include "support/signals.hpp"
+#include "support/threads.hpp"
+
+#include <kernelet/kernelet.hpp>
+
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace estimator_test {
+
+using namespace kernelet;
+using Estimator = SparseKernelEstimator<Gaussian, SquaredLoss>;
+
+template <class Model>
+double test_error(const Model& model) {
+    const Matrix x = support::uniforms(1, 1000, 77, -5.0, 5.0);
+    const Vector truth = (0.5 * std::numbers::pi * x.row(0).array().square()).sin().transpose();
+    return (model.predict(x) - truth).squaredNorm() / 1000.0;
+}
+
+}  // namespace estimator_test
+
+TEST_CASE("the chirp is learned by 24 to 36 kernels at every n, on the defaults", "[estimator]") {
+    using namespace estimator_test;
+#ifdef NDEBUG
+    const Index n = GENERATE(101, 201, 501);
+    const std::uint64_t seed = GENERATE(1U, 2U, 3U, 4U, 5U);
+#else
+    const Index n = 101;
+    const std::uint64_t seed = 1;
+#endif
+    const support::Chirp signal = support::chirp(n, seed);
+    const auto fit = Estimator().fit(signal.x, signal.y);
+    CAPTURE(n, seed, fit.report.full());
+    CHECK(fit.report.status == Status::converged);
+    CHECK(fit.report.peaks >= 24);
+    CHECK(fit.report.peaks <= 36);
+    CHECK(fit.model.size() == fit.report.peaks);
+    CHECK(fit.report.residual <= fit.report.tolerance);
+    CHECK(fit.report.relative_gap() <= 1e-3);
+    CHECK(test_error(fit.model) <= 0.005);
+}
+
+TEST_CASE("one thread, two and four: the same bits", "[estimator]") {
+    using namespace estimator_test;
+    const Index d = GENERATE(1, 2, 5);
+    const Matrix x = support::uniforms(d, 130, 5, -1.0, 1.0);
+    const Vector y = (3.0 * x.row(0).array()).sin().matrix().transpose() + 0.1 * support::normals(130, 1, 6);
+    AutomaticSolverOptions solver;
+    solver.newton.stopping.max_nodes = 1024;
+    const SparseKernelEstimator<> estimator(Options{.tolerance = 0.3}, AutomaticSolver(solver));
+    const auto run = [&](int threads) {
+        const support::Threads scope(threads);
+        return estimator.fit(x, y);
+    };
+    const auto one = run(1);
+    REQUIRE(one.model.size() > 0);
+    for (const int threads : {2, 4}) {
+        const auto many = run(threads);
+        CHECK(support::same_bits(one.model.nodes(), many.model.nodes()));
+        CHECK(support::same_bits(one.model.coefficients(), many.model.coefficients()));
+        CHECK(support::same_bits(one.multipliers, many.multipliers));
+        CHECK(one.report.dual_value == many.report.dual_value);
+    }
+}
+
+TEST_CASE("planted kernels are found off the grid", "[estimator]") {
+    using namespace estimator_test;
+    const Matrix x = Vector::LinSpaced(121, 0.0, 12.0).transpose();
+    const double centers[] = {2.37, 6.11, 9.83}, widths[] = {0.43, 0.8, 0.55},
+                 amplitudes[] = {1.0, -1.5, 2.0};
+    Vector y = Vector::Zero(121);
+    for (int j = 0; j < 3; ++j)
+        y += amplitudes[j] *
+             (-0.5 * ((x.row(0).array() - centers[j]) / widths[j]).square()).exp().matrix().transpose();
+    const auto fit =
+        SparseKernelEstimator<>(Options{.tolerance = 0.02, .sparsity = 2.0, .center = false}).fit(x, y);
+    REQUIRE(fit.model.size() == 3);
+    for (int j = 0; j < 3; ++j) {
+        Index nearest = 0;
+        CHECK((fit.model.centers().row(0).array() - centers[j]).abs().minCoeff(&nearest) <= 0.1 * widths[j]);
+        CHECK(fit.model.widths()(0, nearest) == Approx(widths[j]).epsilon(0.15));
+    }
+}
+
+TEST_CASE("domains: one width kept, candidate centers kept", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(101, 1);
+    const auto fixed = Estimator().fit(signal.x, signal.y, FixedWidth(-6.0, 6.0, 0.5));
+    REQUIRE(fixed.model.size() > 0);
+    CHECK((fixed.model.widths().array() == 0.5).all());
+    const Matrix candidates = Vector::LinSpaced(40, -5.0, 5.0).transpose();
+    const auto chosen = Estimator().fit(signal.x, signal.y, CandidateCenters(candidates, Interval{0.1, 1.0}));
+    REQUIRE(chosen.model.size() > 0);
+    for (Index j = 0; j < chosen.model.size(); ++j)
+        CHECK((candidates.row(0).array() == chosen.model.centers()(0, j)).any());
+    CHECK(chosen.model.widths().minCoeff() >= 0.1);
+    CHECK(chosen.model.widths().maxCoeff() <= 1.0);
+}
+
+TEST_CASE("never more than max_kernels, and the status says so", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(101, 1);
+    const auto free = Estimator().fit(signal.x, signal.y);
+    const auto limited = Estimator(Options{.max_kernels = 20}).fit(signal.x, signal.y);
+    CHECK(limited.model.size() <= 20);
+    CHECK(limited.report.status == Status::kernel_limit);
+    CHECK(limited.report.model_violation > 0.0);
+    const auto roomy = Estimator(Options{.max_kernels = 60}).fit(signal.x, signal.y);
+    CHECK(roomy.model.size() == free.model.size());
+    CHECK(roomy.report.status == Status::converged);
+}
+
+TEST_CASE("float, Map, blocks and Samples give the same fit", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(101, 2);
+    const auto plain = Estimator().fit(signal.x, signal.y);
+    const std::vector<double> raw(signal.y.begin(), signal.y.end());
+    const auto mapped = Estimator().fit(Eigen::Map<const Matrix>(signal.x.data(), 1, 101),
+                                        Eigen::Map<const Vector>(raw.data(), 101));
+    CHECK(support::same_bits(plain.model.coefficients(), mapped.model.coefficients()));
+    Matrix wide(3, 101);
+    wide.row(1) = signal.x;
+    const auto blocked = Estimator().fit(wide.middleRows(1, 1), signal.y.transpose());
+    CHECK(support::same_bits(plain.model.coefficients(), blocked.model.coefficients()));
+    const auto weighted =
+        Estimator().fit(Samples{.x = signal.x, .y = signal.y, .weights = Vector::Ones(101)});
+    CHECK(support::same_bits(plain.model.coefficients(), weighted.model.coefficients()));
+    const Eigen::MatrixXf xf = signal.x.cast<float>();
+    const Eigen::VectorXf yf = signal.y.cast<float>();
+    const auto single = Estimator().fit(xf, yf);
+    CHECK(test_error(single.model) == Approx(test_error(plain.model)).margin(1e-3));
+}
+
+TEST_CASE("a fit does not depend on the order of the samples", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(101, 3);
+    const auto forward = Estimator().fit(signal.x, signal.y);
+    const auto backward = Estimator().fit(signal.x.rowwise().reverse(), signal.y.reverse());
+    CHECK(support::same_bits(forward.model.nodes(), backward.model.nodes()));
+    CHECK(support::same_bits(forward.report.prices, backward.report.prices.reverse()));
+}
+
+TEST_CASE("weights: a sample of weight k counts as k samples", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(61, 3);
+    Matrix x(1, 122);
+    x << signal.x, signal.x;
+    Vector y(122);
+    y << signal.y, signal.y;
+    const Options options{.tolerance = 0.1, .gamma = 1000.0};
+    const Box box(-6.0, 6.0, {0.15, 5.0});
+    const auto doubled = Estimator(options).fit(x, y, box);
+    const auto weighted = Estimator(options).fit(
+        Samples{.x = signal.x, .y = signal.y, .weights = Vector::Constant(61, 2.0)}, box);
+    CHECK(doubled.report.dual_value == Approx(weighted.report.dual_value).epsilon(3e-3));
+    CHECK(doubled.report.residual == Approx(weighted.report.residual).epsilon(0.1));
+}
+
+TEST_CASE("observers see the fit and can stop it", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(61, 1);
+    History history;
+    std::ostringstream drawn;
+    const auto watched = Estimator().fit(signal.x, signal.y, both(history, ProgressBar(drawn)));
+    CHECK(history.rows().size() > 3);
+    CHECK(history.rows().back().stage == "refit");
+    CHECK(drawn.str().back() == '\n');
+    const auto stopped = Estimator().fit(signal.x, signal.y, [](const Progress&) { return Verdict::stop; });
+    CHECK(stopped.report.status == Status::stopped);
+    CHECK(stopped.model.coefficients().allFinite());
+}
+
+TEST_CASE("conflicting duplicates are infeasible per sample, and are named", "[estimator]") {
+    using namespace estimator_test;
+    Matrix x = Vector::LinSpaced(30, 0.0, 1.0).transpose();
+    x(0, 17) = x(0, 4);
+    Vector y = (5.0 * x.row(0).array()).sin().transpose();
+    y(4) = 1.0;
+    y(17) = -1.0;
+    const auto fit = Estimator(Options{.tolerance = 0.01, .scope = Scope::per_sample}).fit(x, y);
+    CHECK(fit.report.status == Status::infeasible);
+    REQUIRE(fit.report.culprits.size() >= 2);
+    CHECK(std::min(fit.report.culprits[0], fit.report.culprits[1]) == 4);
+    CHECK(std::max(fit.report.culprits[0], fit.report.culprits[1]) == 17);
+    CHECK(fit.report.solved_tolerance > 0.01);
+    CHECK(fit.model.coefficients().allFinite());
+    CHECK_THAT(fit.report.full(), Catch::Matchers::ContainsSubstring("infeasible"));
+}
+
+TEST_CASE("a warm start takes fewer steps, also with samples appended", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(101, 4);
+    const Estimator estimator;
+    const auto cold = estimator.fit(signal.x, signal.y);
+    const auto again = estimator.fit_from(cold, signal.x, signal.y);
+    CHECK(again.report.iterations <= cold.report.iterations);
+    CHECK(again.report.dual_value == Approx(cold.report.dual_value).epsilon(5e-3));
+    // the first 90 of a shuffled order, then all
+    std::vector<Index> order(101);
+    for (Index i = 0; i < 101; ++i) order[static_cast<std::size_t>(i)] = (37 * i) % 101;
+    const Matrix x = signal.x(Eigen::all, order);
+    const Vector y = signal.y(order);
+    const auto part = estimator.fit(x.leftCols(90), y.head(90));
+    const auto whole = estimator.fit_from(part, x, y);
+    CHECK(whole.report.status == Status::converged);
+    CHECK(whole.report.prices.size() == 101);
+    CHECK_THROWS_AS(estimator.fit_from(whole, x.leftCols(90), y.head(90)), std::invalid_argument);
+}
+
+TEST_CASE("a regularization path: support shrinks as sparsity grows", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(61, 4);
+    const auto rows = Estimator().regularization_path(signal.x, signal.y, {0.1, 0.5, 2.0});
+    REQUIRE(rows.size() == 3);
+    for (std::size_t k = 1; k < rows.size(); ++k) {
+        CHECK(rows[k].gamma > rows[k - 1].gamma);
+        CHECK(rows[k].support_measure < rows[k - 1].support_measure);
+    }
+    for (const auto& row : rows) CHECK(row.relative_gap <= 1e-3);
+    // the same γ as a fit of its own
+    const auto alone = Estimator(Options{.sparsity = 2.0}).fit(signal.x, signal.y);
+    CHECK(rows[2].gamma == Approx(alone.report.gamma).epsilon(1e-9));
+}
+
+TEST_CASE("several outputs share kernels; one output is the case q = 1", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(61, 4);
+    Matrix y(2, 61);
+    y.row(0) = signal.y.transpose();
+    y.row(1) = -2.0 * signal.y.transpose();
+    const auto fit = Estimator(Options{.tolerance = 0.2}).fit(signal.x, y);
+    REQUIRE(fit.model.size() > 0);
+    CHECK(fit.model.coefficients().cols() == 2);
+    CHECK(fit.model.predict(signal.x).rows() == 2);
+    CHECK((fit.model.coefficients().col(1) + 2.0 * fit.model.coefficients().col(0)).norm() <=
+          1e-3 * fit.model.coefficients().norm());
+}
+
+TEST_CASE("random small problems end with a status, finite numbers and a certificate, and scale exactly",
+          "[estimator]") {
+    using namespace estimator_test;
+#ifdef NDEBUG
+    constexpr std::uint64_t problems = 60;
+#else
+    constexpr std::uint64_t problems = 6;
+#endif
+    AutomaticSolverOptions solver;
+    solver.newton.stopping.max_nodes = 1024;
+    for (std::uint64_t k = 0; k < problems; ++k) {
+        const detail::CounterRandom random(k, 99);
+        std::uint64_t counter = 0;
+        const auto u = [&] { return random.uniform(counter++); };
+        const Index n = 2 + static_cast<Index>(u() * 59.0), d = 1 + static_cast<Index>(u() * 4.0);
+        const double sx = std::pow(10.0, -6.0 + 12.0 * u()), sy = std::pow(10.0, -6.0 + 12.0 * u());
+        Matrix x(d, n);
+        Vector y(n);
+        for (Index i = 0; i < n; ++i) {
+            for (Index c = 0; c < d; ++c) x(c, i) = sx * (2.0 * u() - 1.0);
+            y(i) = sy * (std::sin(5.0 * x(0, i) / sx) + 0.1 * (u() - 0.5));
+            if (i > 0 && u() < 0.15)
+                x.col(i) = x.col(static_cast<Index>(u() * static_cast<double>(i))).eval();
+            if (u() < 0.03) y(i) *= 1e6;
+        }
+        Options options;
+        if (u() < 0.5) options.tolerance = sy * std::pow(10.0, -4.0 + 4.0 * u());
+        if (u() < 0.4) options.scope = Scope::per_sample;
+        if (u() < 0.3) options.sparsity = 2.0 * u();
+        const auto fit = SparseKernelEstimator<>(options, AutomaticSolver(solver)).fit(x, y);
+        CAPTURE(k, n, d, fit.report.full());
+        CHECK(fit.model.coefficients().allFinite());
+        CHECK(std::isfinite(fit.report.dual_value));
+        CHECK(std::isfinite(fit.report.primal_value));
+        CHECK(std::isfinite(fit.report.integration_error));
+        if (options.tolerance) options.tolerance = 8.0 * *options.tolerance;
+        const auto scaled = SparseKernelEstimator<>(options, AutomaticSolver(solver)).fit(0.25 * x, 8.0 * y);
+        CHECK(support::same_bits(4.0 * scaled.model.centers(), fit.model.centers()));
+        CHECK(support::same_bits(0.125 * scaled.model.coefficients(), fit.model.coefficients()));
+    }
+}

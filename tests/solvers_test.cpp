@@ -1,0 +1,234 @@
+#include "support/catch.hpp"
+#include "support/dual_setting.hpp"
+
+#include <kernelet/kernelet.hpp>
+
+#include <Eigen/LU>
+
+#include <cmath>
+#include <numbers>
+
+namespace solvers_test {
+
+using namespace kernelet;
+
+#ifdef NDEBUG
+constexpr Index samples = 201;
+#else
+constexpr Index samples = 41;  // sanitizers are slow
+#endif
+
+AugmentedNewton newton(double gap) {
+    AugmentedNewtonOptions options;
+    options.stopping.gap = gap;
+    options.stopping.violation = 1e-6;
+    return AugmentedNewton(options);
+}
+
+/// D, P, f and the violation of a solution, from the definitions alone: scalar kernels, no function of the
+/// library.
+struct ByHand {
+    double dual = 0.0;
+    double primal = 0.0;
+    double violation = 0.0;
+};
+
+ByHand by_hand(const support::DualSetting<>& setting, const DualSolution& s, double gamma, Scope scope,
+               double t) {
+    const auto n = setting.x.cols();
+    const double tau = std::sqrt(2.0 * gamma);
+    const Matrix& y = setting.feasible.target();
+    ByHand result;
+    Vector f = Vector::Zero(n);
+    for (Index j = 0; j < s.quadrature.nodes.cols(); ++j) {
+        const double z = s.quadrature.nodes(0, j), w = s.quadrature.nodes(1, j),
+                     rho = s.quadrature.weights(j);
+        const Vector k = (-0.5 * ((setting.x.row(0).array() - z) / w).square()).exp().transpose();
+        const double field = s.lambda.row(0).dot(k);
+        const double a = s.alpha(0, j);
+        if (std::abs(field) > tau) result.dual -= rho * (0.5 * field * field - gamma);
+        result.primal += rho * (std::abs(a) <= tau ? tau * std::abs(a) : 0.5 * a * a + gamma);
+        f += rho * a * k;
+    }
+    const Vector lambda = s.lambda.row(0).transpose();
+    const Vector target = y.row(0).transpose();
+    if (scope == Scope::aggregate) {
+        result.dual += lambda.dot(target) - std::sqrt(static_cast<double>(n)) * t * lambda.norm();
+        result.violation = std::max(0.0, (f - target).norm() / std::sqrt(static_cast<double>(n)) - t);
+    } else {
+        for (Index i = 0; i < n; ++i) result.dual += lambda(i) * target(i) - t * std::abs(lambda(i));
+        result.violation = std::max(0.0, (f - target).cwiseAbs().maxCoeff() - t);
+    }
+    return result;
+}
+
+}  // namespace solvers_test
+
+TEST_CASE("strong duality is seen on the solver's nodes, for every sparsity and both scopes", "[solvers]") {
+    using namespace solvers_test;
+    const Scope scope = GENERATE(Scope::aggregate, Scope::per_sample);
+    const double s = GENERATE(0.0, 0.1, 0.5, 0.9, 2.0);
+    const auto setting = support::chirp_setting(samples, scope);
+    auto problem = setting.problem();
+    const DualSolution unsparse = newton(1e-3).solve(problem);
+    problem.gamma = support::gamma_of(problem, unsparse, s);
+    problem.warm_start = &unsparse.lambda;
+    const DualSolution solution = newton(1e-4).solve(problem);
+    CAPTURE(s, static_cast<int>(scope), solution.iterations);
+    REQUIRE(solution.status == Status::converged);
+    const ByHand hand = by_hand(setting, solution, problem.gamma, scope, 0.05);
+    CHECK(hand.dual == Approx(solution.dual_value).epsilon(1e-9));
+    CHECK(hand.primal == Approx(solution.primal_value).epsilon(1e-9));
+    CHECK(hand.violation <= 2e-6);
+    CHECK(std::abs(hand.primal - hand.dual) <= 1e-4 * hand.primal);
+}
+
+TEST_CASE("gamma zero, one width: the Gram matrix is the erf integral", "[solvers]") {
+    using namespace solvers_test;
+    const Index n = 20;
+    const Matrix x = Vector::LinSpaced(n, 0.0, 1.0).transpose();
+    const double w = 1.0 / 19.0, a = -0.5, b = 1.5;
+    const support::DualSetting<FixedWidth> setting(x, Vector::Ones(n), FixedWidth(a, b, w), Scope::per_sample,
+                                                   0.0);
+    const Quadrature rule = *setting.domain.rule(8192);
+    for (Index i = 0; i < n; i += 7)
+        for (Index j = 0; j < n; j += 3) {
+            double sum = 0.0;
+            for (Index k = 0; k < rule.nodes.cols(); ++k)
+                sum += rule.weights(k) * std::exp(-0.5 * std::pow((x(0, i) - rule.nodes(0, k)) / w, 2)) *
+                       std::exp(-0.5 * std::pow((x(0, j) - rule.nodes(0, k)) / w, 2));
+            const double m = 0.5 * (x(0, i) + x(0, j));
+            const double exact = std::exp(-std::pow((x(0, i) - x(0, j)) / (2.0 * w), 2)) * w * 0.5 *
+                                 std::sqrt(std::numbers::pi) *
+                                 (std::erf((b - m) / w) - std::erf((a - m) / w)) / (b - a);
+            CHECK(sum == Approx(exact).epsilon(1e-8).margin(1e-15));
+        }
+}
+
+TEST_CASE("gamma zero against the closed forms: interpolation, and ridge with its own r", "[solvers]") {
+    using namespace solvers_test;
+    const Index n = 20;
+    const Matrix x = Vector::LinSpaced(n, 0.0, 1.0).transpose();
+    const Vector y = (7.0 * x.row(0).array()).sin().transpose() + 0.3;
+    const double w = 1.0 / 19.0;
+    const double t = GENERATE(0.0, 0.1);
+    const Scope scope = t == 0.0 ? Scope::per_sample : Scope::aggregate;
+    const support::DualSetting<FixedWidth> setting(x, y, FixedWidth(-0.5, 1.5, w), scope, t);
+    const auto problem = setting.problem();
+    const DualSolution s = newton(1e-8).solve(problem);
+    REQUIRE(s.status == Status::converged);
+    Matrix gram(n, n);
+    for (Index i = 0; i < n; ++i)
+        gram.col(i) = problem
+                          .values(s.quadrature.nodes,
+                                  problem.field(Vector::Unit(n, i).transpose(), s.quadrature.nodes) *
+                                      s.quadrature.weights.asDiagonal())
+                          .row(0)
+                          .transpose();
+    const Vector lambda = s.lambda.row(0).transpose();
+    const double r = t == 0.0 ? 0.0 : std::sqrt(static_cast<double>(n)) * t / lambda.norm();
+    const Matrix ridged = gram + r * Matrix::Identity(n, n);
+    const Vector exact = ridged.lu().solve(y);
+    CHECK((gram * lambda + r * lambda - y).norm() <= 1e-4 * y.norm());
+    CHECK((lambda - exact).norm() <= 1e-3 * exact.norm());
+    CHECK(s.dual_value == Approx(0.5 * exact.dot(gram * exact)).epsilon(1e-4));
+}
+
+TEST_CASE("all solvers reach the same dual value and the same function", "[solvers]") {
+    using namespace solvers_test;
+    const Index n = 41;
+    const Matrix x = Vector::LinSpaced(n, -3.0, 3.0).transpose();
+    const Vector y = (2.0 * x.row(0).array()).sin().matrix().transpose() + 0.05 * support::normals(n, 1, 3);
+    const Scope scope = GENERATE(Scope::aggregate, Scope::per_sample);
+    const support::DualSetting<> setting(x, y, Box(-3.5, 3.5, {0.2, 2.0}), scope, 0.2);
+    auto problem = setting.problem();
+    const DualSolution unsparse = newton(1e-5).solve(problem);
+    problem.gamma = support::gamma_of(problem, unsparse, 0.5);
+    const DualSolution exact = newton(1e-5).solve(problem);
+    REQUIRE(exact.status == Status::converged);
+    const auto function = [&](const DualSolution& s) {
+        return problem.values(s.quadrature.nodes, s.alpha * s.quadrature.weights.asDiagonal());
+    };
+
+    CoordinateAscentOptions coordinates;
+    coordinates.block = 12;
+    coordinates.max_sweeps = 3000;
+    coordinates.stopping.gap = 1e-4;
+    const DualSolution blocks = CoordinateAscent(coordinates).solve(problem);
+    CHECK(blocks.status == Status::converged);
+    CHECK(blocks.dual_value == Approx(exact.dual_value).epsilon(2e-4));
+    CHECK((function(blocks) - function(exact)).cwiseAbs().maxCoeff() <= 0.01);
+
+    ProximalAscentOptions stochastic;
+    stochastic.iterations = 800;
+    stochastic.stage_steps = 400;
+    const DualSolution drawn = ProximalAscent(stochastic).solve(problem);
+    CHECK(drawn.dual_value == Approx(exact.dual_value).epsilon(0.05));
+    CHECK((function(drawn) - function(exact)).norm() <= 0.15 * function(exact).norm());
+
+    StochasticSupergradientOptions printed;
+    printed.eta_lambda = 0.5 / curvature(problem, exact.quadrature);
+    printed.eta_mu = scope == Scope::aggregate ? 0.5 : 5.0;
+    printed.initial_mu = 10.0;
+    printed.iterations = 2000;
+    printed.batch = 200;
+    const DualSolution algorithm_1 = StochasticSupergradient(printed).solve(problem);
+    CHECK(algorithm_1.dual_value == Approx(exact.dual_value).epsilon(0.15));
+}
+
+TEST_CASE("conjugate gradients and the dense system take the same way", "[solvers]") {
+    using namespace solvers_test;
+    const auto setting = support::chirp_setting(41, Scope::aggregate);
+    auto problem = setting.problem();
+    problem.gamma = support::gamma_of(problem, newton(1e-3).solve(problem), 0.5);
+    AugmentedNewtonOptions options;
+    options.dense_samples = 0;
+    options.max_inner = 300;
+    const DualSolution iterative = AugmentedNewton(options).solve(problem);
+    const DualSolution dense = newton(1e-4).solve(problem);
+    CHECK(iterative.status == Status::converged);
+    CHECK(iterative.dual_value == Approx(dense.dual_value).epsilon(2e-3));
+}
+
+TEST_CASE("the certificate of a wrong solution shows it", "[certificate]") {
+    using namespace solvers_test;
+    const auto setting = support::chirp_setting(41, Scope::aggregate);
+    auto problem = setting.problem(100.0);
+    DualSolution s = newton(1e-4).solve(problem);
+    const Certificate good = certify(problem, s);
+    CHECK(good.relative_gap() <= 1e-4);
+    CHECK(good.max_violation <= 1e-6);
+    CHECK(good.support_measure > 0.0);
+    CHECK(good.support_measure <= 1.0);
+    CHECK(good.integration_error > 0.0);
+    CHECK(good.integration_error < 0.1);
+    const double before = s.dual_value;
+    complete_solution(problem, s, 1.05 * s.lambda, s.quadrature);
+    CHECK(certify(problem, s).dual_value < before);
+}
+
+TEST_CASE("a price is the derivative of the optimal cost in that sample's tolerance", "[solvers]") {
+    using namespace solvers_test;
+    const Index n = 15;
+    const Matrix x = Vector::LinSpaced(n, 0.0, 1.0).transpose();
+    const Vector y = (9.0 * x.row(0).array()).sin().transpose();
+    const Gaussian kernel;
+    const Box box(-0.2, 1.2, {0.05, 0.5});
+    const detail::TiledPoints points(x);
+    const auto optimum = [&](const Vector& tolerances) {
+        const FeasibleSet<SquaredLoss> feasible(SquaredLoss{}, y.transpose(), Scope::per_sample, tolerances,
+                                                Vector::Ones(n));
+        const DualProblem<Gaussian, SquaredLoss, Box> problem(kernel, box, points, feasible, 1.0);
+        return newton(1e-8).solve(problem);
+    };
+    const Vector t = Vector::Constant(n, 0.1);
+    const DualSolution at = optimum(t);
+    REQUIRE(at.status == Status::converged);
+    Index dearest = 0;
+    at.lambda.row(0).cwiseAbs().maxCoeff(&dearest);
+    const double h = 2e-3;
+    const double slope = (optimum(t + h * Vector::Unit(n, dearest)).dual_value -
+                          optimum(t - h * Vector::Unit(n, dearest)).dual_value) /
+                         (2.0 * h);
+    CHECK(-slope == Approx(std::abs(at.lambda(0, dearest))).epsilon(0.05));
+}
