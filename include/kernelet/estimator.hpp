@@ -14,9 +14,7 @@
 #include <kernelet/losses/squared.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
 #include <kernelet/options.hpp>
-#include <kernelet/peaks/extract_peaks.hpp>
-#include <kernelet/refit/least_squares.hpp>
-#include <kernelet/refit/prune.hpp>
+#include <kernelet/refit/discretize.hpp>
 #include <kernelet/report.hpp>
 
 #include <chrono>
@@ -224,7 +222,7 @@ private:
         Certificate certificate{};
         double unsparse_height = 0.0;  // max‖ᾱ₀‖
         bool infeasible = false;
-        double tolerance = 0.0;  // solved at: the largest
+        Vector tolerances{};  // solved at
         std::vector<Index> culprits{};
     };
 
@@ -268,7 +266,7 @@ private:
                 stage.infeasible = true;
                 continue;
             }
-            stage.tolerance = relaxed.maxCoeff();
+            stage.tolerances = relaxed;
             stage.certificate = certify(problem, stage.solution);
             return stage;
         }
@@ -284,50 +282,6 @@ private:
     static constexpr double first_relaxed = 1e-3;
     static constexpr double most_relaxed = 4.0;
     static constexpr int path_doublings = 2;  // of the threshold, in search of a model within max_kernels
-
-    /// Kernels and coefficients read off a dual solution.
-    struct Discretization {
-        Matrix nodes{};
-        Matrix coefficients{};
-        Index peaks = 0;
-        Index merged = 0;
-        bool limited = false;  // by max_kernels
-        double squared_error = 0.0;
-        double peak_seconds = 0.0;
-    };
-
-    /// field → peaks → prune to max_kernels → least squares.
-    template <class Omega>
-    Discretization discretize(const DualStage& dual, const Matrix& x, const Matrix& y, const Vector& weights,
-                              const detail::TiledPoints& points, const Omega& domain) const {
-        const Clock::time_point start = Clock::now();
-        const CoefficientField<Kernel> field(kernel_, x, dual.solution.lambda, dual.certificate.gamma,
-                                             InputScaling::identity(x.rows()));
-        const ExtractedPeaks extracted =
-            extract_peaks(field, domain, points, dual.solution.quadrature.nodes, options_.peaks);
-        Discretization result;
-        result.peaks = static_cast<Index>(extracted.peaks.size());
-        result.peak_seconds = seconds_since(start);
-        Matrix nodes(domain.rows(), result.peaks);
-        for (Index j = 0; j < result.peaks; ++j)
-            nodes.col(j) = extracted.peaks[static_cast<std::size_t>(j)].node;
-        result.limited = options_.max_kernels && nodes.cols() > *options_.max_kernels;
-        if (result.limited)
-            nodes = nodes(Eigen::all, keep_cheapest(kernel_, points, nodes, y, weights, options_.ridge,
-                                                    *options_.max_kernels))
-                        .eval();
-        const LeastSquaresFit refit = least_squares(kernel_, points, nodes, y, weights, options_.ridge);
-        result.merged = extracted.merged + static_cast<Index>(refit.redundant.size());
-        std::vector<Index> kept;
-        for (Index j = 0; j < nodes.cols(); ++j)
-            if (!std::binary_search(refit.redundant.begin(), refit.redundant.end(), j)) kept.push_back(j);
-        result.nodes = nodes(Eigen::all, kept);
-        result.coefficients = refit.coefficients(kept, Eigen::all);
-        const Matrix residual =
-            detail::synthesize(kernel_, points, result.nodes, result.coefficients.transpose()) - y;
-        result.squared_error = residual.cwiseAbs2().colwise().sum().dot(weights.transpose());
-        return result;
-    }
 
     /// The composition. Everything is in the units of the fit from here on.
     template <class Omega>
@@ -365,7 +319,12 @@ private:
         if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, order);
         DualStage dual = solve_dual(y, tolerance, weights, points, domain, watch, from);
         double dual_seconds = seconds_since(start);
-        Discretization chosen = discretize(dual, x, y, weights, points, domain);
+        const auto read_off = [&](const DualStage& stage) {
+            const FeasibleSet<Loss> feasible(loss_, y, options_.scope, stage.tolerances, weights);
+            return discretize(kernel_, domain, points, feasible, x, stage.solution, stage.certificate.gamma,
+                              options_);
+        };
+        Discretization chosen = read_off(dual);
         // Along the path of growing γ for the best model within max_kernels.
         for (int doubling = 0;
              doubling < path_doublings && chosen.limited && !stopped && !dual.infeasible && !options_.gamma;
@@ -375,7 +334,7 @@ private:
             const double before = seconds_since(start);
             DualStage next = solve_dual(y, tolerance, weights, points, domain, watch, from);
             dual_seconds += seconds_since(start) - before;
-            Discretization candidate = discretize(next, x, y, weights, points, domain);
+            Discretization candidate = read_off(next);
             if (candidate.squared_error < chosen.squared_error) {
                 next.unsparse_height = dual.unsparse_height;
                 dual = std::move(next);
@@ -385,7 +344,7 @@ private:
         static_cast<Certificate&>(report) = dual.certificate;
         report.unsparse_height = dual.unsparse_height;
         report.status = dual.infeasible ? Status::infeasible : dual.solution.status;
-        report.solved_tolerance = dual.infeasible ? dual.tolerance : report.tolerance;
+        report.solved_tolerance = dual.tolerances.maxCoeff();
         report.prices = Vector(x.cols());
         Matrix multipliers(y.rows(), y.cols());
         for (Index i = 0; i < x.cols(); ++i) {
@@ -395,6 +354,7 @@ private:
         for (const Index i : dual.culprits) report.culprits.push_back(order[static_cast<std::size_t>(i)]);
         report.peaks = chosen.peaks;
         report.merged = chosen.merged;
+        report.added = chosen.added;
         const bool limited = chosen.limited;
         SparseKernelModel<Kernel> model(kernel_, scaling, std::move(chosen.nodes),
                                         std::move(chosen.coefficients), offset);

@@ -25,8 +25,11 @@
 #include <kernelet/observers.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
+#include <kernelet/refit/complete.hpp>
+#include <kernelet/refit/discretize.hpp>
 #include <kernelet/refit/least_squares.hpp>
 #include <kernelet/refit/prune.hpp>
+#include <kernelet/refit/slide.hpp>
 #include <kernelet/report.hpp>
 #include <kernelet/types.hpp>
 #include <kernelet/version.hpp>

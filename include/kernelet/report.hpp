@@ -107,6 +107,7 @@ struct Report : Certificate {
     // the discrete model
     Index peaks{};   ///< distinct maxima of ‖ᾱ‖ above the threshold
     Index merged{};  ///< ascents that arrived at a peak already found, and kernels the refit found redundant
+    Index added{};   ///< kernels that completed the model where the peaks alone missed the tolerance
     Index kernels{};
     double residual{};         ///< on the samples: RMS (aggregate) or the largest |ŷ − y| (per sample)
     double model_violation{};  ///< how far outside the tolerance the model is, in y's unit
@@ -141,8 +142,9 @@ struct Report : Certificate {
             culprits.empty()
                 ? ""
                 : detail::text("                  solved at tolerance ", solved_tolerance, " instead\n"),
-            "kernels           ", kernels, " (", peaks, " peaks above the threshold, ", merged, " merged)\n",
-            "residual          ", residual, " on the samples; tolerance ", tolerance,
+            "kernels           ", kernels, " (", peaks, " peaks above the threshold, ", added,
+            " added to meet the tolerance, ", merged, " merged)\n", "residual          ", residual,
+            " on the samples; tolerance ", tolerance,
             noise_deviation > 0.0 ? detail::text(", from an estimated noise deviation of ", noise_deviation)
                                   : "",
             model_violation > 0.0 ? detail::text("; missed by ", model_violation) : "", "\n",
