@@ -64,7 +64,7 @@ TEST_CASE("no noise is found where there is none", "[noise]") {
     CHECK(noise_deviation(x, Matrix::Constant(1, 200, 4.2)) < 1e-14);
     const Matrix cube = support::uniforms(3, 200, 3);
     const Matrix plane = Vector::LinSpaced(3, 1.0, 2.0).transpose() * cube;
-    CHECK(noise_deviation(cube, plane) < 1e-12);
+    CHECK(noise_deviation(cube, plane) < 1e-8);  // up to the ridge of the local planes
 }
 
 TEST_CASE("repeated places speak for themselves, however rough the signal", "[noise]") {
@@ -135,7 +135,7 @@ TEST_CASE("the estimate scales with y and with x exactly", "[noise]") {
     const Matrix x = support::uniforms(3, 100, 10);
     const Matrix z = support::normals(1, 100, 11);
     CHECK(noise_deviation(x, 0.125 * z) == 0.125 * noise_deviation(x, z));
-    CHECK(noise_deviation(8.0 * x, z) == Approx(noise_deviation(x, z)).epsilon(1e-9));
+    CHECK(noise_deviation(8.0 * x, z) == noise_deviation(x, z));
 }
 
 TEST_CASE("the order of the samples does not matter", "[noise]") {

@@ -139,6 +139,20 @@ TEST_CASE("consecutive batches continue one low-discrepancy sequence", "[random]
     CHECK(low_discrepancy(2, 5, 0, random).cols() == 0);
 }
 
+TEST_CASE("the steps are the powers of the root of phi^(m+1) = phi + 1", "[random]") {
+    for (const Index dimension : {1, 2, 6}) {
+        const Matrix u = low_discrepancy(dimension, 0, 2, CounterRandom(3));
+        const auto step = [&](Index c) {
+            const double difference = u(c, 1) - u(c, 0);
+            return difference - std::floor(difference);
+        };
+        const double phi = 1.0 / step(0);
+        CHECK(std::pow(phi, static_cast<double>(dimension + 1)) == Approx(phi + 1.0).epsilon(1e-12));
+        for (Index c = 0; c < dimension; ++c)
+            CHECK(step(c) == Approx(std::pow(phi, -static_cast<double>(c + 1))).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("the random shift makes averages unbiased", "[random]") {
     // One point a seed: its mean over seeds must be the integral, whatever the index of the point.
     double mean = 0.0;

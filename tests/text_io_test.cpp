@@ -189,6 +189,10 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(5, "kernels 2") == 11);
     CHECK(with(5, "kernels 4") == 12);
     CHECK(with(5, "kernels 1000000000") == 12);
+    for (const std::size_t line : {3U, 4U, 5U}) {  // sums of such counts would overflow
+        const std::string word = body[line - 1].substr(0, body[line - 1].find(' ') + 1);
+        CHECK(with(line, word + "9223372036854775807") == static_cast<Index>(line));
+    }
     CHECK(with(6, "shift 1 nan") == 6);
     CHECK(with(6, "shift inf 1") == 6);
     CHECK(with(6, "shift 1  2") == 6);

@@ -22,15 +22,15 @@ inline std::vector<Index> spatial_order(const ConstMatrixRef& x) {
         std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return x(0, a) < x(0, b); });
         return order;
     }
-    constexpr int bits = 20;  // of each coordinate: 60 in three dimensions
-    const Vector lo = x.rowwise().minCoeff();
-    const Vector extent = (x.rowwise().maxCoeff() - lo).cwiseMax(std::numeric_limits<double>::min());
+    constexpr int bits = 20;                         // of each coordinate: 60 in three dimensions
+    const Vector lo = 0.5 * x.rowwise().minCoeff();  // halved: a range may exceed the largest double
+    const Vector extent = (0.5 * x.rowwise().maxCoeff() - lo).cwiseMax(std::numeric_limits<double>::min());
     std::vector<std::uint64_t> key(static_cast<std::size_t>(n));
     for (Index i = 0; i < n; ++i)
         for (int bit = bits - 1; bit >= 0; --bit)
             for (Index c = 0; c < d; ++c) {
                 const auto cell =
-                    static_cast<std::uint64_t>((x(c, i) - lo(c)) / extent(c) * ((1 << bits) - 1));
+                    static_cast<std::uint64_t>((0.5 * x(c, i) - lo(c)) / extent(c) * ((1 << bits) - 1));
                 auto& k = key[static_cast<std::size_t>(i)];
                 k = (k << 1U) | ((cell >> static_cast<unsigned>(bit)) & 1U);
             }

@@ -94,18 +94,21 @@ Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstMatri
     for (Index t = 0; t < points.tiles(); ++t)
         live[static_cast<std::size_t>(t)] =
             (lambda.middleCols(points.first(t), points.count(t)).array() != 0.0).any();
-    parallel_for((nodes.cols() + node_tile - 1) / node_tile, [&](Index block) {
-        Vector k(TiledPoints::tile);
-        const Index end = std::min(nodes.cols(), (block + 1) * node_tile);
-        for (Index j = block * node_tile; j < end; ++j)
-            for (Index t = 0; t < points.tiles(); ++t) {
-                if (!live[static_cast<std::size_t>(t)] || out_of_reach(kernel, points, t, nodes.col(j)))
-                    continue;
-                const Index m = points.count(t);
-                kernel.values(points.rows(t), nodes.col(j), k.head(m));
-                field.col(j).noalias() += lambda.middleCols(points.first(t), m) * k.head(m);
-            }
-    });
+    parallel_for(
+        (nodes.cols() + node_tile - 1) / node_tile,
+        [&](Index block) {
+            Vector k(TiledPoints::tile);
+            const Index end = std::min(nodes.cols(), (block + 1) * node_tile);
+            for (Index j = block * node_tile; j < end; ++j)
+                for (Index t = 0; t < points.tiles(); ++t) {
+                    if (!live[static_cast<std::size_t>(t)] || out_of_reach(kernel, points, t, nodes.col(j)))
+                        continue;
+                    const Index m = points.count(t);
+                    kernel.values(points.rows(t), nodes.col(j), k.head(m));
+                    field.col(j).noalias() += lambda.middleCols(points.first(t), m) * k.head(m);
+                }
+        },
+        points.size() * nodes.cols());
     return field;
 }
 
@@ -117,15 +120,18 @@ Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstMa
     std::vector<Index> active;
     for (Index j = 0; j < a.cols(); ++j)
         if ((a.col(j).array() != 0.0).any()) active.push_back(j);
-    parallel_for(points.tiles(), [&](Index t) {
-        const Index m = points.count(t);
-        Vector k(m);
-        for (const Index j : active) {
-            if (out_of_reach(kernel, points, t, nodes.col(j))) continue;
-            kernel.values(points.rows(t), nodes.col(j), k);
-            values.middleCols(points.first(t), m).noalias() += a.col(j) * k.transpose();
-        }
-    });
+    parallel_for(
+        points.tiles(),
+        [&](Index t) {
+            const Index m = points.count(t);
+            Vector k(m);
+            for (const Index j : active) {
+                if (out_of_reach(kernel, points, t, nodes.col(j))) continue;
+                kernel.values(points.rows(t), nodes.col(j), k);
+                values.middleCols(points.first(t), m).noalias() += a.col(j) * k.transpose();
+            }
+        },
+        points.size() * static_cast<Index>(active.size()));
     return values;
 }
 

@@ -19,6 +19,10 @@ struct InputScaling {
     static InputScaling standard(const ConstMatrixRef& x) {
         InputScaling scaling = identity(x.rows());
         for (Index c = 0; c < x.rows(); ++c) {
+            if (x.row(c).minCoeff() == x.row(c).maxCoeff()) {  // whose mean, rounded, may be another number
+                scaling.shift(c) = x(c, 0);
+                continue;
+            }
             // halved, so that values near the largest double do not overflow
             const double n = static_cast<double>(x.cols());
             scaling.shift(c) = 2.0 * (0.5 * x.row(c).array() / n).sum();

@@ -29,8 +29,8 @@ struct AugmentedNewtonOptions {
 };
 
 /// The augmented dual by semismooth Newton steps on all of λ. Meant for n up to some tens of thousands.
-/// Measured against smoothing alone and proximal gradients: 15 to 100 Newton steps to a gap of 1e-4 where the
-/// gradient method needs thousands, since K = ∫kk is numerically singular.
+/// Second order, since K = ∫kk is numerically singular and gradient steps crawl:
+/// benchmarks/paper/dual_solvers compares them.
 class AugmentedNewton {
 public:
     explicit AugmentedNewton(AugmentedNewtonOptions options = {}) : options_(options) { options_.validate(); }

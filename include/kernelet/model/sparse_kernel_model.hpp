@@ -58,7 +58,8 @@ public:
     /// p x K in the user's units; d x K where an isotropic width meets coordinates of different scale.
     Matrix widths() const {
         const Index d = dimension();
-        const Matrix theta = nodes_.bottomRows(nodes_.rows() - d);
+        const Index p = nodes_.rows() - d;
+        const Matrix theta = size() > 0 ? Matrix(nodes_.bottomRows(p)) : Matrix(p, 0);
         Matrix widths = theta;
         for (Index row = 0; row < theta.rows(); ++row) {
             const ParameterKind kind = kernel_.parameter_kind(row);

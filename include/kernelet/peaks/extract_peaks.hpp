@@ -25,11 +25,15 @@ ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const Omega&
     const Matrix values = field.raw_at(nodes);
     const std::vector<Index> seeds =
         choose_seeds(field.kernel(), points, nodes, values, field.threshold(), options);
+    constexpr Index steps_of_an_ascent = 16;  // a guess, for the work it is
     std::vector<Peak> found(seeds.size());
-    detail::parallel_for(static_cast<Index>(seeds.size()), [&](Index s) {
-        const auto slot = static_cast<std::size_t>(s);
-        found[slot] = ascend(field, domain, nodes.col(seeds[slot]), options.max_steps);
-    });
+    detail::parallel_for(
+        static_cast<Index>(seeds.size()),
+        [&](Index s) {
+            const auto slot = static_cast<std::size_t>(s);
+            found[slot] = ascend(field, domain, nodes.col(seeds[slot]), options.max_steps);
+        },
+        static_cast<Index>(seeds.size()) * points.size() * steps_of_an_ascent);
     const auto arrived = static_cast<Index>(found.size());
     ExtractedPeaks result;
     result.peaks = merge_peaks(field.kernel(), points, std::move(found), options.merge_coherence);

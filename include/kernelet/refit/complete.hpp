@@ -14,13 +14,16 @@ template <KernelFamily Kernel>
 Index most_explaining(const Kernel& kernel, const detail::TiledPoints& points, const ConstMatrixRef& nodes,
                       const ConstMatrixRef& residual, const ConstVectorRef& weights) {
     Vector explained = Vector::Zero(nodes.cols());
-    detail::parallel_for(nodes.cols(), [&](Index j) {
-        Vector column(points.size());
-        detail::kernel_column(kernel, points, nodes.col(j), column);
-        const Vector weighted = column.cwiseProduct(weights);
-        const double norm = weighted.dot(column);
-        if (norm > 0.0) explained(j) = (residual * weighted).squaredNorm() / norm;
-    });
+    detail::parallel_for(
+        nodes.cols(),
+        [&](Index j) {
+            Vector column(points.size());
+            detail::kernel_column(kernel, points, nodes.col(j), column);
+            const Vector weighted = column.cwiseProduct(weights);
+            const double norm = weighted.dot(column);
+            if (norm > 0.0) explained(j) = (residual * weighted).squaredNorm() / norm;
+        },
+        nodes.cols() * points.size());
     Index best = 0;
     if (explained.size() > 0) explained.maxCoeff(&best);
     return best;

@@ -135,6 +135,7 @@ private:
         const Vector sign = right.unaryExpr([](double g) { return g > 0.0 ? 1.0 : g < 0.0 ? -1.0 : 0.0; });
         const Matrix probed = move(nodes, probe * sign);
         const double floor = 1e-12 * system.diagonal().maxCoeff() + std::numeric_limits<double>::min();
+        const double blocked = system.diagonal().maxCoeff() + floor;  // any positive number of the right unit
         Index at = 0;
         for (Index j = 0; j < nodes.cols(); ++j)
             for (Index row = 0; row < rows(); ++row) {
@@ -142,7 +143,7 @@ private:
                 if (probed(row, j) == nodes(row, j)) {
                     system.row(at).setZero();
                     system.col(at).setZero();
-                    system(at, at) = 1.0;
+                    system(at, at) = blocked;
                     right(at) = 0.0;
                 } else {
                     system(at, at) += damping * system(at, at) + floor;
