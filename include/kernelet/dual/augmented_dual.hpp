@@ -187,8 +187,9 @@ private:
         double tolerance = 0.0;
         for (Index i = 0; i < problem_.samples(); ++i) tolerance += problem_.feasible.tolerance(i);
         tolerance /= static_cast<double>(problem_.samples());
-        step_ = step_in_tolerances * (tolerance > 0.0 ? tolerance : scale_) / root_mean_square(lambda_);
-        if (!std::isfinite(step_)) step_ = 1.0;
+        const double size =
+            lambda_.norm() / std::sqrt(static_cast<double>(std::max<Index>(1, lambda_.size())));
+        step_ = size > 0.0 ? step_in_tolerances * (tolerance > 0.0 ? tolerance : scale_) / size : 1.0;
     }
 
     /// Length of b = ᾱ + δ a_k at node j.
