@@ -203,7 +203,7 @@ struct ChangingSolver {
 
 static_assert(kernelet::DualSolver<kernelet::AutomaticSolver>);
 static_assert(kernelet::DualSolver<kernelet::AugmentedNewton>);
-static_assert(kernelet::DualSolver<kernelet::ProximalAscent>);
+static_assert(kernelet::DualSolver<kernelet::SampledAscent<>>);
 static_assert(kernelet::DualSolver<kernelet::StochasticSupergradient>);
 static_assert(kernelet::DualSolver<LeastSolver>);
 static_assert(!kernelet::DualSolver<SilentSolver>);

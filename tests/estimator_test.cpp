@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/random_problem.hpp"
 #include "support/signals.hpp"
 #include "support/threads.hpp"
 
@@ -252,38 +253,22 @@ TEST_CASE(
     constexpr std::uint64_t problems = 6;
 #endif
     AutomaticSolverOptions solver;
-    solver.newton.stopping.max_nodes = 1024;
+    solver.newton.stopping.max_nodes = solver.sampling.max_nodes = 1024;
     for (std::uint64_t k = 0; k < problems; ++k) {
-        const detail::CounterRandom random(k, 99);
-        std::uint64_t counter = 0;
-        const auto u = [&] { return random.uniform(counter++); };
-        const Index n = 2 + static_cast<Index>(u() * 59.0), d = 1 + static_cast<Index>(u() * 4.0);
-        const double sx = std::pow(10.0, -6.0 + 12.0 * u()), sy = std::pow(10.0, -6.0 + 12.0 * u());
-        Matrix x(d, n);
-        Vector y(n);
-        for (Index i = 0; i < n; ++i) {
-            for (Index c = 0; c < d; ++c) x(c, i) = sx * (2.0 * u() - 1.0);
-            y(i) = sy * (std::sin(5.0 * x(0, i) / sx) + 0.1 * (u() - 0.5));
-            if (i > 0 && u() < 0.15)
-                x.col(i) = x.col(static_cast<Index>(u() * static_cast<double>(i))).eval();
-            if (u() < 0.03) y(i) *= 1e6;
-        }
-        Options options;
-        if (u() < 0.5) options.tolerance = sy * std::pow(10.0, -4.0 + 4.0 * u());
-        if (u() < 0.4) options.scope = Scope::per_sample;
-        if (u() < 0.3) options.sparsity = 2.0 * u();
-        const auto fit = SparseKernelEstimator<>(options, AutomaticSolver(solver)).fit(x, y);
-        CAPTURE(k, n, d, fit.report.full());
+        const support::RandomProblem problem = support::random_problem(k);
+        const auto fit =
+            SparseKernelEstimator<>(problem.options, AutomaticSolver(solver)).fit(problem.x, problem.y);
+        CAPTURE(k, problem.x.rows(), problem.x.cols(), fit.report.full());
         CHECK(fit.model.coefficients().allFinite());
         CHECK(std::isfinite(fit.report.dual_value));
         CHECK(std::isfinite(fit.report.primal_value));
         CHECK(std::isfinite(fit.report.integration_error));
-        if (options.tolerance) options.tolerance = 8.0 * *options.tolerance;
-        const auto scaled = SparseKernelEstimator<>(options, AutomaticSolver(solver)).fit(0.25 * x, 8.0 * y);
-        REQUIRE(scaled.model.size() == fit.model.size());
-        CHECK((4.0 * scaled.model.centers() - fit.model.centers()).norm() <=
-              1e-9 * fit.model.centers().norm());
-        CHECK((0.125 * scaled.model.coefficients() - fit.model.coefficients()).norm() <=
-              1e-9 * fit.model.coefficients().norm());
+        const support::RandomProblem other = problem.scaled(0.25, 8.0);
+        const auto scaled =
+            SparseKernelEstimator<>(other.options, AutomaticSolver(solver)).fit(other.x, other.y);
+        CHECK(scaled.report.status == fit.report.status);
+        CHECK(support::same_bits(4.0 * scaled.model.centers(), fit.model.centers()));
+        CHECK(support::same_bits(4.0 * scaled.model.widths(), fit.model.widths()));
+        CHECK(support::same_bits(0.125 * scaled.model.coefficients(), fit.model.coefficients()));
     }
 }

@@ -96,17 +96,17 @@ TEST_CASE("each invalid field of Algorithm 1 is named", "[options]") {
 
 TEST_CASE("no solver takes zero iterations", "[options]") {
     CHECK_THAT(refusal([] {
-                   kernelet::ProximalAscentOptions fields;
-                   fields.iterations = 0;
-                   kernelet::ProximalAscent{fields};
+                   kernelet::SampledAscentOptions fields;
+                   fields.first_nodes = 0;
+                   kernelet::SampledAscent<>{fields};
                }),
-               ContainsSubstring("solver.iterations = 0"));
+               ContainsSubstring("solver.first_nodes = 0"));
     CHECK_THAT(refusal([] {
-                   kernelet::ProximalAscentOptions fields;
-                   fields.batch = 0;
-                   kernelet::ProximalAscent{fields};
+                   kernelet::SampledAscentOptions fields;
+                   fields.max_nodes = 10;
+                   kernelet::SampledAscent<>{fields};
                }),
-               ContainsSubstring("solver.batch = 0"));
+               ContainsSubstring("solver.max_nodes = 10"));
     CHECK_THAT(refusal([] {
                    kernelet::AugmentedNewtonOptions fields;
                    fields.max_iterations = 0;
@@ -121,16 +121,16 @@ TEST_CASE("no solver takes zero iterations", "[options]") {
                ContainsSubstring("max_iterations = -1"));
     CHECK_THAT(refusal([] {
                    kernelet::AutomaticSolverOptions fields;
-                   fields.stochastic.iterations = 0;
+                   fields.sampling.integration = 0.0;
                    kernelet::AutomaticSolver{fields};
                }),
-               ContainsSubstring("iterations = 0"));
+               ContainsSubstring("solver.integration = 0"));
     CHECK_THAT(refusal([] {
                    kernelet::AutomaticSolverOptions fields;
-                   fields.newton_samples = -1;
+                   fields.blocks_from = -1;
                    kernelet::AutomaticSolver{fields};
                }),
-               ContainsSubstring("solver.newton_samples = -1"));
+               ContainsSubstring("solver.blocks_from = -1"));
 }
 
 TEST_CASE("a report says its status in words, in both lengths", "[options]") {

@@ -31,8 +31,18 @@ Model random_model(Index d, Index kernels, Index outputs, std::uint64_t seed) {
     }
     const InputScaling scaling{support::normals(d, 1, seed + 2),
                                support::uniforms(d, 1, seed + 3, 1e-3, 10.0)};
-    return {Gaussian{}, scaling, nodes, 1e3 * support::normals(kernels, outputs, seed + 4),
-            support::normals(outputs, 1, seed + 5)};
+    const Matrix coefficients = 1e3 * support::normals(kernels, outputs, seed + 4);
+    const Vector offset = support::normals(outputs, 1, seed + 5);
+    kernelet::ModelStatistics known;
+    if (seed % 2 == 0 && kernels < 10) {  // every other small model knows more than its kernels
+        const Index parameters = kernels * (outputs + d + 1);
+        const Matrix root = support::normals(parameters, parameters, seed + 6);
+        known.shares = support::uniforms(kernels, 1, seed + 7);
+        known.noise = support::uniforms(outputs, 1, seed + 8);
+        const Matrix product = root * root.transpose();
+        known.covariance = product.selfadjointView<Eigen::Lower>();  // symmetric to the bit
+    }
+    return {Gaussian{}, scaling, nodes, coefficients, offset, known};
 }
 
 std::string saved(const Model& model) {
@@ -51,7 +61,10 @@ bool equal(const Model& a, const Model& b) {
            support::same_bits(a.coefficients(), b.coefficients()) &&
            support::same_bits(a.offset(), b.offset()) &&
            support::same_bits(a.scaling().shift, b.scaling().shift) &&
-           support::same_bits(a.scaling().scale, b.scaling().scale);
+           support::same_bits(a.scaling().scale, b.scaling().scale) &&
+           support::same_bits(a.statistics().shares, b.statistics().shares) &&
+           support::same_bits(a.statistics().noise, b.statistics().noise) &&
+           support::same_bits(a.statistics().covariance, b.statistics().covariance);
 }
 
 /// The line at which a text is refused; 0 where it is read.
@@ -126,14 +139,18 @@ TEST_CASE("the hardest numbers survive", "[text_io]") {
 
 TEST_CASE("the file is text that a person can read", "[text_io]") {
     const auto lines = lines_of(saved(random_model(2, 3, 1, 30)));
-    REQUIRE(lines.size() == 12);
+    REQUIRE(lines.size() == 17 + 12);  // 3 (1 + 3) parameters
+    CHECK(lines[11] == "shares 3");
+    CHECK(lines[13] == "noises 1");
+    CHECK(lines[15] == "covariances 12");
+    CHECK(lines_of(saved(random_model(2, 3, 1, 30).without_statistics())).size() == 17);
     CHECK(lines[0] == "kernelet model 1");
     CHECK(lines[1] == "family gaussian");
     CHECK(lines[2] == "inputs 2");
     CHECK(lines[3] == "outputs 1");
     CHECK(lines[4] == "kernels 3");
     CHECK(lines[8].substr(0, 7) == "kernel ");
-    CHECK(lines[11].substr(0, 9) == "checksum ");
+    CHECK(lines[28].substr(0, 9) == "checksum ");
 }
 
 /// Decimal commas and grouped thousands.
@@ -162,7 +179,7 @@ TEST_CASE("several models follow each other in one stream", "[text_io]") {
 }
 
 TEST_CASE("what is wrong is refused at its line, even with a matching checksum", "[text_io]") {
-    const auto good = lines_of(saved(random_model(2, 3, 1, 60)));
+    const auto good = lines_of(saved(random_model(2, 3, 1, 61)));
     auto body = good;
     body.pop_back();
     REQUIRE(refused_line(resealed(body)) == 0);
@@ -206,6 +223,11 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(10, "kernel 1 2 3") == 10);
     CHECK(with(10, "kernel 1 2 3 4 5") == 10);
     CHECK(with(10, "") == 10);
+    // What is known, of the wrong size: shares, noise, covariance.
+    CHECK(with(13, "share 1") == 13);
+    CHECK(with(12, "shares 1") == 13);
+    CHECK(with(14, "noises 2") == 15);
+    CHECK(with(16, "covariances 1") == 17);
     // Numbers that make no model: a width or a scale that is not positive.
     CHECK(with(7, "scale 1 0") > 0);
     CHECK(with(7, "scale -1 1") > 0);
@@ -213,12 +235,12 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(10, "kernel 1 2 0 4") > 0);
     // The checksum's own line, and a file cut before its end.
     auto sealed = good;
-    sealed[11] = "checksum 0123456789abcdef";
+    sealed[16] = "checksum 0123456789abcdef";
     std::string text;
     for (const std::string& line : sealed) text += line + "\n";
-    CHECK(refused_line(text) == 12);
-    const std::string whole = saved(random_model(2, 3, 1, 60));
-    CHECK(refused_line(whole.substr(0, whole.size() - 1)) == 12);
+    CHECK(refused_line(text) == 17);
+    const std::string whole = saved(random_model(2, 3, 1, 61));
+    CHECK(refused_line(whole.substr(0, whole.size() - 1)) == 17);
     CHECK(refused_line(whole.substr(0, whole.find("kernel "))) == 9);
 }
 

@@ -1,5 +1,5 @@
-// Peak resident memory of five stochastic steps at n = 100 000, d = 2, B = 4096. Linux only: reads
-// /proc/self/status.
+// Peak resident memory of five sweeps of block coordinate ascent at n = 100 000, d = 2, B = 4096. Linux only:
+// reads /proc/self/status.
 
 #include "../support/signals.hpp"
 
@@ -20,14 +20,13 @@ int main() {
                                             Vector::Constant(data.y.size(), 0.1),
                                             Vector::Ones(data.y.size()));
     const DualProblem<Gaussian, SquaredLoss, Box> problem(kernel, domain, points, feasible);
-    ProximalAscentOptions options;
-    options.batch = 4096;
-    options.iterations = options.stage_steps = 5;
-    options.snapshots = 1;
-    options.evaluation_nodes = 4096;
+    CoordinateAscentOptions options;
+    options.max_sweeps = 5;
+    SampledAscentOptions sampling;
+    sampling.first_nodes = sampling.max_nodes = 4096;
     const double start = bench::seconds();
-    const DualSolution solution = ProximalAscent(options).solve(problem);
-    std::printf("%ld steps, dual value %g, %.1f s\n", static_cast<long>(solution.iterations),
+    const DualSolution solution = SampledAscent<>(sampling, CoordinateAscent(options)).solve(problem);
+    std::printf("%ld sweeps, dual value %g, %.1f s\n", static_cast<long>(solution.iterations),
                 solution.dual_value, bench::seconds() - start);
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)

@@ -14,13 +14,14 @@
 #include <kernelet/dual/coordinate_ascent.hpp>
 #include <kernelet/dual/dual_function.hpp>
 #include <kernelet/dual/infeasibility.hpp>
-#include <kernelet/dual/proximal_ascent.hpp>
+#include <kernelet/dual/sampled_ascent.hpp>
 #include <kernelet/dual/stochastic_supergradient.hpp>
 #include <kernelet/estimator.hpp>
 #include <kernelet/field/coefficient_field.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/losses/squared.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
+#include <kernelet/model/statistics.hpp>
 #include <kernelet/model/text_io.hpp>
 #include <kernelet/observers.hpp>
 #include <kernelet/options.hpp>

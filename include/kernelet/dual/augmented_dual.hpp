@@ -30,6 +30,26 @@ struct StoppingOptions {
     }
 };
 
+/// The ridge of a Newton system, relative to its mean diagonal: K = ∫kk is numerically singular. Raised where
+/// steps fail, lowered where whole steps succeed.
+class NewtonDamping {
+public:
+    /// To be added to the diagonal.
+    double ridge(double mean_diagonal) const {
+        return value_ * mean_diagonal + std::numeric_limits<double>::min();
+    }
+    /// After a step of this length, 0 where there was none.
+    void learn(double length) {
+        if (length == 1.0) value_ = std::max(0.1 * value_, least);
+        if (length < 0.2) value_ = std::min((length > 0.0 ? 10.0 : 100.0) * value_, most);
+    }
+
+private:
+    static constexpr double least = 1e-12;
+    static constexpr double most = 1e-2;
+    double value_ = 1e-8;
+};
+
 /// The dual on nodes fixed once, smoothed by proximal terms: what the second-order solvers have in common.
 ///
 /// Each outer step maximises over λ
@@ -93,14 +113,18 @@ public:
     double shifted_length(Index j) const { return shifted_length(field_, j); }
     /// b = ᾱ + δ a_k at node j.
     Vector shifted(Index j) const { return field_.col(j) + delta_ * anchor_.col(j); }
+    /// The proximal map's slope along b, h, and across it, |a|/|b|, at a node that is on.
     double slope(double length) const { return penalty::proximal_slope(length, tau_, delta_); }
-    double size(double length) const { return penalty::proximal_length(length, tau_, delta_); }
+    double slope_across(double length) const {
+        return length > 0.0 ? penalty::proximal_length(length, tau_, delta_) / length : slope(length);
+    }
 
-    /// The nodes that are on.
+    /// The nodes that are on. All of them where there is no threshold: which lengths underflow to zero would
+    /// depend on the unit of y, and the order of sums, so their last bits, on that.
     std::vector<Index> on() const {
         std::vector<Index> indices;
         for (Index j = 0; j < field_.cols(); ++j)
-            if (shifted_length(j) > tau_) indices.push_back(j);
+            if (tau_ == 0.0 || shifted_length(j) > tau_) indices.push_back(j);
         return indices;
     }
 

@@ -17,6 +17,9 @@ struct AugmentedNewtonOptions {
     /// Up to this many samples (and one output) the Newton system is a dense n x n matrix, factored: 18 MB at
     /// 1500. Above it, conjugate gradients on tiles.
     Index dense_samples = 1500;
+    /// Up to this many nodes that are on, and fewer than there are samples, it is dense in the nodes instead
+    /// (one output, aggregate scope).
+    Index dense_nodes = 4096;
     /// Most conjugate gradient steps for one Newton step.
     Index max_inner = 100;
 
@@ -24,6 +27,7 @@ struct AugmentedNewtonOptions {
         stopping.validate();
         detail::require_at_least(max_iterations, 1, "solver.max_iterations");
         detail::require_at_least(dense_samples, 0, "solver.dense_samples");
+        detail::require_at_least(dense_nodes, 0, "solver.dense_nodes");
         detail::require_at_least(max_inner, 1, "solver.max_inner");
     }
 };
@@ -41,38 +45,119 @@ public:
     DualSolution solve(const DualProblem<Kernel, Loss, Domain>& problem,
                        const ObserverFunction& observer = {}) const {
         AugmentedDual dual(problem, options_.stopping);
-        double damping =
-            1e-8;  // of the Newton system, relative to its mean diagonal: raised where steps fail
+        NewtonDamping damping;
+        Cache cache;
         return dual.solve(options_.max_iterations, observer, [&](const auto& now) {
-            const Matrix direction = newton_direction(dual, now, damping);
+            const Matrix direction = newton_direction(dual, now, damping, cache);
             const Matrix field_direction = problem.field(direction, dual.quadrature().nodes);
             const double length =
                 dual.search(direction, field_direction, direction.cwiseProduct(now.residual).sum());
-            if (length == 1.0) damping = std::max(0.1 * damping, least_damping);
-            if (length < 0.2) damping = std::min((length > 0.0 ? 10.0 : 100.0) * damping, most_damping);
+            damping.learn(length);
             return length > 0.0;
         });
     }
 
 private:
-    static constexpr double least_damping = 1e-12;
-    static constexpr double most_damping = 1e-2;
+    /// What stays the same from step to step at γ = 0, where all nodes are on with one slope.
+    struct Cache {
+        Matrix samples{};  // K diag(ρ) Kᵀ, n x n
+        Matrix nodes{};    // Kᵀ K, m x m
+    };
 
-    /// Solves (J/σ + K diag(ρ h) Kᵀ + damping) Δ = −(f − ŷ).
+    /// Solves (J/σ + K diag(ρ h) Kᵀ + damping) Δ = −(f − ŷ), in the smaller of the two spaces.
     template <class Dual, class Point>
-    Matrix newton_direction(const Dual& dual, const Point& now, double damping) const {
-        const bool dense =
-            dual.problem().outputs() == 1 && dual.problem().samples() <= options_.dense_samples;
-        return dense ? dense_direction(dual, now, damping) : iterative_direction(dual, now, damping);
+    Matrix newton_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                            Cache& cache) const {
+        const Index n = dual.problem().samples();
+        const std::vector<Index> on = dual.on();
+        const auto m = static_cast<Index>(on.size());
+        const bool one_output = dual.problem().outputs() == 1;
+        const bool invertible = now.target.diagonal.minCoeff() > 0.0;
+        if (one_output && invertible && m < n && m <= options_.dense_nodes)
+            return low_rank_direction(dual, now, damping, on, cache);
+        if (!one_output || n > options_.dense_samples) return iterative_direction(dual, now, damping, on);
+        if (dual.problem().gamma > 0.0) return factored_direction(dual, now, damping, active_gram(dual, on));
+        const double slope = dual.slope(0.0);
+        if (cache.samples.size() == 0) cache.samples = active_gram(dual, on) / slope;
+        return factored_direction(dual, now, damping, slope * cache.samples);
     }
 
-    /// O(n² |on| + n³), a panel of columns at a time.
+    /// Woodbury's identity, for many samples and few nodes that are on, D = J's diagonal/σ + damping > 0:
+    ///     (D + K R Kᵀ)⁻¹ = D⁻¹ − D⁻¹ K (R⁻¹ + Kᵀ D⁻¹ K)⁻¹ Kᵀ D⁻¹,   R = diag(ρ h),
+    /// and Sherman and Morrison's for J's direction. O(n m² + m³), a strip of samples at a time.
     template <class Dual, class Point>
-    static Matrix dense_direction(const Dual& dual, const Point& now, double damping) {
+    static Matrix low_rank_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                                     const std::vector<Index>& on, Cache& cache) {
+        const Quadrature& q = dual.quadrature();
+        const auto m = static_cast<Index>(on.size());
+        const Matrix nodes = q.nodes(Eigen::all, on);
+        Vector slopes(m);
+        for (Index c = 0; c < m; ++c) {
+            const Index j = on[static_cast<std::size_t>(c)];
+            slopes(c) = q.weights(j) * dual.slope(dual.shifted_length(j));
+        }
+        Matrix d = dual.step() * now.target.diagonal;
+        d.array() += damping.ridge(d.mean() + slopes.sum());
+        const Matrix inverse = d.cwiseInverse();
+        Matrix system;
+        const bool uniform = d.maxCoeff() == d.minCoeff();
+        if (uniform && dual.problem().gamma == 0.0) {
+            if (cache.nodes.size() == 0)
+                cache.nodes = node_gram(dual, nodes, Vector::Ones(dual.problem().samples()));
+            system = inverse(0) * cache.nodes;
+        } else {
+            system = node_gram(dual, nodes, inverse.transpose());
+        }
+        system.diagonal() += slopes.cwiseInverse();
+        const Eigen::LLT<Eigen::Ref<Matrix>> factor(system);
+        const auto solve = [&](const Matrix& right) -> Matrix {  // 1 x n
+            const Matrix scaled = right.cwiseProduct(inverse);
+            const Matrix inner = factor.solve(dual.problem().field(scaled, nodes).transpose()).transpose();
+            return scaled - dual.problem().values(nodes, inner).cwiseProduct(inverse);
+        };
+        const Matrix direct = solve(now.residual);
+        const Matrix& v = now.target.direction;
+        if (v.squaredNorm() == 0.0) return -direct;
+        const Matrix along = solve(v);
+        // (B − s vvᵀ)⁻¹ r = B⁻¹r + B⁻¹v · s vᵀB⁻¹r / (1 − s vᵀB⁻¹v)
+        const double left = 1.0 - dual.step() * v.cwiseProduct(along).sum();
+        if (!(left > 0.0)) return -direct;
+        return -(direct + (dual.step() * v.cwiseProduct(direct).sum() / left) * along);
+    }
+
+    /// Kᵀ diag(w) K over the samples, its lower triangle, a strip of tiles at a time. O(n m²).
+    template <class Dual>
+    static Matrix node_gram(const Dual& dual, const Matrix& nodes, const Vector& w) {
+        constexpr Index strip_tiles = 4;
+        const detail::TiledPoints& points = dual.problem().points;
+        Matrix gram = Matrix::Zero(nodes.cols(), nodes.cols());
+        Matrix strip(nodes.cols(), strip_tiles * detail::TiledPoints::tile);
+        Vector values(detail::TiledPoints::tile);
+        for (Index first = 0; first < points.tiles(); first += strip_tiles) {
+            Index filled = 0;
+            for (Index t = first; t < std::min(points.tiles(), first + strip_tiles); ++t) {
+                const Index count = points.count(t);
+                const Vector root = w.segment(points.first(t), count).cwiseSqrt();
+                for (Index c = 0; c < nodes.cols(); ++c) {
+                    if (detail::out_of_reach(dual.problem().kernel, points, t, nodes.col(c)))
+                        values.head(count).setZero();
+                    else
+                        dual.problem().kernel.values(points.rows(t), nodes.col(c), values.head(count));
+                    strip.row(c).segment(filled, count) = values.head(count).cwiseProduct(root).transpose();
+                }
+                filled += count;
+            }
+            gram.selfadjointView<Eigen::Lower>().rankUpdate(strip.leftCols(filled));
+        }
+        return gram;
+    }
+
+    /// K diag(ρ h) Kᵀ, its lower triangle, a panel of columns at a time. O(n² |on|).
+    template <class Dual>
+    static Matrix active_gram(const Dual& dual, const std::vector<Index>& on) {
         constexpr Index panel_columns = 64;
         const Index n = dual.problem().samples();
         const Quadrature& q = dual.quadrature();
-        const std::vector<Index> on = dual.on();
         Matrix h = Matrix::Zero(n, n);
         Matrix panel(n, panel_columns);
         for (std::size_t first = 0; first < on.size(); first += panel_columns) {
@@ -93,9 +178,16 @@ private:
                 .template selfadjointView<Eigen::Lower>()
                 .rankUpdate(panel.block(begin, 0, end - begin, count));
         }
+        return h;
+    }
+
+    /// By Cholesky factors. O(n³).
+    template <class Dual, class Point>
+    static Matrix factored_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                                     Matrix h) {
         h.diagonal() += dual.step() * now.target.diagonal.transpose();
         h.selfadjointView<Eigen::Lower>().rankUpdate(now.target.direction.transpose(), -dual.step());
-        h.diagonal().array() += ridge(damping, h.trace() / static_cast<double>(n));
+        h.diagonal().array() += damping.ridge(h.trace() / static_cast<double>(h.rows()));
         const Eigen::LDLT<Eigen::Ref<Matrix>> factor(h);
         return -factor.solve(now.residual.transpose()).transpose();
     }
@@ -103,9 +195,9 @@ private:
     /// Conjugate gradients, each step two passes over the nodes that are on: O(n |on|) kernel values. For q
     /// outputs the slope at a node is h uuᵀ + (|a|/|b|)(I − uuᵀ), u = b/|b|.
     template <class Dual, class Point>
-    Matrix iterative_direction(const Dual& dual, const Point& now, double damping) const {
+    Matrix iterative_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                               const std::vector<Index>& on) const {
         const Quadrature& q = dual.quadrature();
-        const std::vector<Index> on = dual.on();
         const auto count = static_cast<Index>(on.size());
         Matrix nodes(q.nodes.rows(), count);
         Matrix along(dual.problem().outputs(), count);
@@ -115,12 +207,12 @@ private:
             const Index j = on[static_cast<std::size_t>(c)];
             const double length = dual.shifted_length(j);
             nodes.col(c) = q.nodes.col(j);
-            along.col(c) = dual.shifted(j) / length;
+            along.col(c) = dual.shifted(j).normalized();
             slope(c) = q.weights(j) * dual.slope(length);
-            across(c) = q.weights(j) * dual.size(length) / length;
+            across(c) = q.weights(j) * dual.slope_across(length);
             mean_diagonal += slope(c);
         }
-        const double added = ridge(damping, mean_diagonal);
+        const double added = damping.ridge(mean_diagonal);
         const auto apply = [&](const Matrix& v) -> Matrix {
             Matrix image = dual.problem().field(v, nodes);
             for (Index c = 0; c < count; ++c) {
@@ -148,10 +240,6 @@ private:
             rr = next;
         }
         return x;
-    }
-
-    static double ridge(double damping, double mean_diagonal) {
-        return damping * mean_diagonal + std::numeric_limits<double>::min();
     }
 
     AugmentedNewtonOptions options_;

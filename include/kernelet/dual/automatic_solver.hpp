@@ -1,30 +1,34 @@
 #pragma once
 
 #include <kernelet/dual/augmented_newton.hpp>
-#include <kernelet/dual/proximal_ascent.hpp>
+#include <kernelet/dual/coordinate_ascent.hpp>
+#include <kernelet/dual/sampled_ascent.hpp>
 
 namespace kernelet {
 
 struct AutomaticSolverOptions {
     AugmentedNewtonOptions newton{};
-    ProximalAscentOptions stochastic{};
-    /// Most samples for which Newton's method on fixed nodes is used: its passes cost n x nodes kernel values
-    /// each, some hundred of them. Above it, stochastic proximal steps.
-    Index newton_samples = 20000;
+    CoordinateAscentOptions blocks{};
+    SampledAscentOptions sampling{};
+    /// One input: from this many samples on, blocks of neighbours, which far ones hardly feel.
+    Index blocks_from = 300;
 
     void validate() const {
         newton.validate();
-        stochastic.validate();
-        detail::require_at_least(newton_samples, 0, "solver.newton_samples");
+        blocks.validate();
+        sampling.validate();
+        detail::require_at_least(blocks_from, 0, "solver.blocks_from");
     }
 };
 
-/// The default: chooses solver and nodes from n and the domain, so that nobody has to.
-///     n ≤ newton_samples   AugmentedNewton, on the domain's rule where it has one (a box up to d = 3,
-///     candidate centers),
-///                          on low-discrepancy nodes drawn once elsewhere (d = 4 to 20 and beyond: around the
-///                          samples)
-///     n above              ProximalAscent, whose memory is O(n + B)
+/// The default: chooses solver and nodes from n, d, the outputs and the domain, so that nobody has to.
+///     nodes    the domain's rule where it has one (a box up to d = 3, candidate centers); elsewhere (d = 4
+///     to
+///              20 and beyond: around the samples) drawn, in numbers that double until the integrals agree
+///     steps    AugmentedNewton; CoordinateAscent for many samples of one input, and where a tolerance for
+///              each sample and more samples than newton.dense_samples would leave Newton to conjugate
+///              gradients
+/// benchmarks/paper/dual_solvers measured the borders.
 class AutomaticSolver {
 public:
     explicit AutomaticSolver(AutomaticSolverOptions options = {}) : options_(options) { options_.validate(); }
@@ -34,12 +38,24 @@ public:
     template <class Kernel, class Loss, class Domain>
     DualSolution solve(const DualProblem<Kernel, Loss, Domain>& problem,
                        const ObserverFunction& observer = {}) const {
-        if (problem.samples() <= options_.newton_samples)
-            return AugmentedNewton(options_.newton).solve(problem, observer);
-        return ProximalAscent(options_.stochastic).solve(problem, observer);
+        const bool line = problem.points.dimension() == 1 && problem.samples() >= options_.blocks_from;
+        const bool many = problem.feasible.scope() == Scope::per_sample &&
+                          problem.samples() > options_.newton.dense_samples;
+        if (problem.outputs() == 1 && (line || many))
+            return solve_with(CoordinateAscent(options_.blocks), problem, observer);
+        return solve_with(AugmentedNewton(options_.newton), problem, observer);
     }
 
 private:
+    template <class Steps, class Problem>
+    DualSolution solve_with(const Steps& steps, const Problem& problem,
+                            const ObserverFunction& observer) const {
+        const bool has_nodes =
+            problem.fixed_nodes != nullptr || problem.domain.rule(steps.options().stopping.max_nodes);
+        if (has_nodes) return steps.solve(problem, observer);
+        return SampledAscent<Steps>(options_.sampling, steps).solve(problem, observer);
+    }
+
     AutomaticSolverOptions options_;
 };
 

@@ -42,6 +42,7 @@ public:
                         problem.outputs());
         AugmentedDual dual(problem, options_.stopping);
         Index sweep = 0;
+        NewtonDamping damping;
         return dual.solve(options_.max_sweeps, observer, [&](const auto&) {
             bool moved = false;
             // Every other sweep is shifted by half a block, so that no border between blocks stays.
@@ -49,17 +50,20 @@ public:
             for (Index first = -shift; first < problem.samples(); first += options_.block) {
                 const Index begin = std::max<Index>(0, first);
                 const Index count = std::min(problem.samples(), first + options_.block) - begin;
-                if (count > 0 && improve_block(problem, dual, begin, count)) moved = true;
+                if (count <= 0) continue;
+                const double length = improve_block(problem, dual, begin, count, damping);
+                damping.learn(length);
+                if (length > 0.0) moved = true;
             }
             return moved;
         });
     }
 
 private:
-    /// One Newton step on λ_b, b = begin ... begin + count − 1.
+    /// One Newton step on λ_b, b = begin ... begin + count − 1; returns its length.
     template <class Problem, class Dual>
-    static bool improve_block(const Problem& problem, Dual& dual, Index begin, Index count) {
-        constexpr double relative_ridge = 1e-10;
+    static double improve_block(const Problem& problem, Dual& dual, Index begin, Index count,
+                                const NewtonDamping& damping) {
         const Quadrature& q = dual.quadrature();
         const detail::TiledPoints block = problem.points.range(begin, count);
         const std::vector<Index> on = dual.on();
@@ -76,8 +80,7 @@ private:
                     detail::kernel_column(problem.kernel, block, q.nodes.col(j), panel.col(used));
                 if (low >= high) continue;
                 const double length = dual.shifted_length(j);
-                gradient +=
-                    q.weights(j) * dual.size(length) * (dual.shifted(j)(0) / length) * panel.col(used);
+                gradient += q.weights(j) * dual.slope_across(length) * dual.shifted(j)(0) * panel.col(used);
                 panel.col(used) *= std::sqrt(q.weights(j) * dual.slope(length));
                 ++used;
             }
@@ -88,13 +91,12 @@ private:
         h.diagonal() += dual.step() * target.diagonal.middleCols(begin, count).transpose();
         h.selfadjointView<Eigen::Lower>().rankUpdate(target.direction.middleCols(begin, count).transpose(),
                                                      -dual.step());
-        h.diagonal().array() +=
-            relative_ridge * h.trace() / static_cast<double>(count) + std::numeric_limits<double>::min();
+        h.diagonal().array() += damping.ridge(h.trace() / static_cast<double>(count));
         const Vector step = -Eigen::LDLT<Eigen::Ref<Matrix>>(h).solve(gradient);
         Matrix direction = Matrix::Zero(1, problem.samples());
         direction.middleCols(begin, count) = step.transpose();
         const Matrix field_direction = detail::analyze(problem.kernel, block, step.transpose(), q.nodes);
-        return dual.search(direction, field_direction, step.dot(gradient)) > 0.0;
+        return dual.search(direction, field_direction, step.dot(gradient));
     }
 
     CoordinateAscentOptions options_;

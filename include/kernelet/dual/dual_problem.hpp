@@ -33,7 +33,8 @@ public:
     const FeasibleSet<Loss>& feasible;
     double gamma;
     std::uint64_t seed;
-    const Matrix* warm_start = nullptr;  ///< a λ to begin from, q x n, or none
+    const Matrix* warm_start = nullptr;       ///< a λ to begin from, q x n, or none
+    const Quadrature* fixed_nodes = nullptr;  ///< nodes to integrate on, or the domain's own
 
     Index samples() const { return points.size(); }
     Index outputs() const { return feasible.target().rows(); }
@@ -48,8 +49,9 @@ public:
         return detail::synthesize(kernel, points, nodes, a);
     }
 
-    /// The domain's rule within `budget` nodes, or as many drawn.
+    /// The nodes given; else the domain's rule within `budget` nodes, or as many drawn.
     Quadrature nodes(Index budget) const {
+        if (fixed_nodes != nullptr) return *fixed_nodes;
         std::optional<Quadrature> rule = domain.rule(budget);
         return rule ? std::move(*rule) : draw(0, budget);
     }

@@ -29,9 +29,9 @@ inline double proximal_length(double length, double tau, double delta) {
     return length / (1.0 + delta);
 }
 
-/// The derivative of proximal_length in the length of b.
+/// The derivative of proximal_length in the length of b. Without a threshold nothing is ever off.
 inline double proximal_slope(double length, double tau, double delta) {
-    if (length <= tau) return 0.0;
+    if (length <= tau && tau > 0.0) return 0.0;
     if (length < (1.0 + delta) * tau) return 1.0 / delta;
     return 1.0 / (1.0 + delta);
 }

@@ -4,7 +4,9 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
+#include <kernelet/model/statistics.hpp>
 
+#include <cmath>
 #include <utility>
 
 namespace kernelet {
@@ -19,12 +21,14 @@ public:
     using KernelType = Kernel;
 
     /// nodes is (d + p) x K in the scaling's internal units, coefficients K x q, offset q.
-    SparseKernelModel(Kernel kernel, InputScaling scaling, Matrix nodes, Matrix coefficients, Vector offset)
+    SparseKernelModel(Kernel kernel, InputScaling scaling, Matrix nodes, Matrix coefficients, Vector offset,
+                      ModelStatistics statistics = {})
         : kernel_(std::move(kernel)),
           scaling_(std::move(scaling)),
           nodes_(std::move(nodes)),
           coefficients_(std::move(coefficients)),
-          offset_(std::move(offset)) {
+          offset_(std::move(offset)),
+          statistics_(std::move(statistics)) {
         const Index d = scaling_.shift.size();
         detail::require(d > 0, "scaling.shift is empty; a model needs at least one input");
         detail::require(scaling_.scale.size() == d, "scaling.scale has ", scaling_.scale.size(),
@@ -45,6 +49,18 @@ public:
             if (kernel_.parameter_kind(row - d) != ParameterKind::shape)
                 for (Index j = 0; j < nodes_.cols(); ++j)
                     detail::require_positive(nodes_(row, j), detail::text("nodes(", row, ", ", j, ")"));
+        const auto empty_or = [](Index size, Index wanted, const char* name) {
+            detail::require(size == 0 || size == wanted, name, " has ", size, " entries; ", wanted,
+                            " are needed, or none");
+        };
+        const Index parameters = size() * (outputs() + nodes_.rows());
+        empty_or(statistics_.shares.size(), size(), "statistics.shares");
+        empty_or(statistics_.noise.size(), outputs(), "statistics.noise");
+        empty_or(statistics_.covariance.rows(), parameters, "statistics.covariance (rows)");
+        empty_or(statistics_.covariance.cols(), parameters, "statistics.covariance (columns)");
+        detail::require_finite(statistics_.shares, "statistics.shares");
+        detail::require_finite(statistics_.noise, "statistics.noise");
+        detail::require_finite(statistics_.covariance, "statistics.covariance");
     }
 
     /// The number of kernels.
@@ -82,15 +98,88 @@ public:
     /// (d + p) x K in the units of the fit.
     const Matrix& nodes() const { return nodes_; }
 
+    /// What the fit knows about its kernels, which it lists by falling share. Empty for a model made by hand.
+    const ModelStatistics& statistics() const { return statistics_; }
+    /// The same model without them: all that predict(x) needs, to ship.
+    SparseKernelModel without_statistics() const {
+        return {kernel_, scaling_, nodes_, coefficients_, offset_};
+    }
+
+    /// Of the coefficients, K x q, in the unit of y.
+    Matrix standard_errors() const {
+        require_covariance();
+        const Vector variances = statistics_.covariance.diagonal().head(coefficients_.size());
+        return Eigen::Map<const Matrix>(variances.data(), size(), outputs()).cwiseMax(0.0).cwiseSqrt();
+    }
+
+    /// The width the model uses around each column of x, in the user's units: the geometric mean of widths(),
+    /// each kernel counting by the size of its part there. Where no kernel reaches, the widest. Empty where
+    /// there are no kernels. K values a point.
+    template <class Derived>
+    Matrix local_width(const Eigen::MatrixBase<Derived>& x) const {
+        const Matrix points = checked(x);
+        const Matrix widths = this->widths();
+        if (size() == 0) return Matrix(widths.rows(), 0);
+        const detail::TiledPoints tiled(scaling_.to_internal(points));
+        Vector total = Vector::Zero(points.cols()), column(points.cols());
+        Matrix logs = Matrix::Zero(widths.rows(), points.cols());
+        for (Index j = 0; j < size(); ++j) {
+            detail::kernel_column(kernel_, tiled, nodes_.col(j), column);
+            const Vector part = coefficients_.row(j).norm() * column.cwiseAbs();
+            total += part;
+            logs += widths.col(j).array().log().matrix() * part.transpose();
+        }
+        const Vector widest = widths.rowwise().maxCoeff();
+        for (Index i = 0; i < points.cols(); ++i) {
+            if (total(i) > 0.0)
+                logs.col(i) = (logs.col(i) / total(i)).array().exp();
+            else
+                logs.col(i) = widest;
+        }
+        return logs;
+    }
+    double local_width(double x) const {
+        detail::require(dimension() == 1 && size() > 0,
+                        "local_width(number) is for one input and at least one kernel");
+        return local_width(Vector::Constant(1, x))(0, 0);
+    }
+
+    /// Predictions and their standard deviation, √(j(x)' covariance j(x)), j the derivative of f in all
+    /// parameters. O(n P²), P = K (q + d + p).
+    template <class Derived>
+    Prediction predict(const Eigen::MatrixBase<Derived>& x, WithDeviation) const {
+        if (size() > 0) require_covariance();
+        const Matrix points = checked(x);
+        Prediction prediction{predict(points), Matrix::Zero(outputs(), points.cols())};
+        const detail::TiledPoints tiled(scaling_.to_internal(points));
+        const Index rows = nodes_.rows();
+        Matrix jet(detail::TiledPoints::tile, 1 + rows);
+        Matrix design(size() * (outputs() + rows), detail::TiledPoints::tile);
+        for (Index t = 0; t < tiled.tiles() && size() > 0; ++t) {
+            const Index m = tiled.count(t);
+            for (Index o = 0; o < outputs(); ++o) {
+                design.setZero();
+                for (Index j = 0; j < size(); ++j) {
+                    kernel_.jet(tiled.rows(t), nodes_.col(j), jet.topRows(m));
+                    design.row(o * size() + j).head(m) = jet.col(0).head(m);
+                    for (Index row = 0; row < rows; ++row)
+                        design.row(size() * outputs() + j * rows + row).head(m) =
+                            coefficients_(j, o) * jet.col(1 + row).head(m);
+                }
+                const Matrix spread = statistics_.covariance * design.leftCols(m);
+                prediction.deviation.row(o).segment(tiled.first(t), m) =
+                    design.leftCols(m).cwiseProduct(spread).colwise().sum().cwiseMax(0.0).cwiseSqrt();
+            }
+        }
+        if (outputs() == 1) prediction.deviation.transposeInPlace();
+        return prediction;
+    }
+
     /// Predictions in the shape of the targets: a column of n for one output, q x n for several. x is d x n,
     /// any Eigen expression, float or double. n K kernel values.
     template <class Derived>
     Matrix predict(const Eigen::MatrixBase<Derived>& x) const {
-        const Matrix points = x.template cast<double>();
-        detail::require(points.rows() == dimension(), "x has ", points.rows(), " rows; the model has ",
-                        dimension(), " inputs (x is d x n, one sample a column)");
-        detail::require_finite(points, "x");
-        Matrix values = internal(scaling_.to_internal(points));
+        Matrix values = internal(scaling_.to_internal(checked(x)));
         if (outputs() == 1) return values.transpose();
         return values;
     }
@@ -106,6 +195,20 @@ public:
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
 
 private:
+    template <class Derived>
+    Matrix checked(const Eigen::MatrixBase<Derived>& x) const {
+        Matrix points = x.template cast<double>();
+        detail::require(points.rows() == dimension(), "x has ", points.rows(), " rows; the model has ",
+                        dimension(), " inputs (x is d x n, one sample a column)");
+        detail::require_finite(points, "x");
+        return points;
+    }
+
+    void require_covariance() const {
+        detail::require(statistics_.covariance.size() > 0,
+                        "this model has no covariance: it was made by hand, saved without it, or too large");
+    }
+
     Matrix internal(const Matrix& x) const {
         Matrix values =
             detail::synthesize(kernel_, detail::TiledPoints(x), nodes_, coefficients_.transpose());
@@ -118,6 +221,7 @@ private:
     Matrix nodes_;
     Matrix coefficients_;
     Vector offset_;
+    ModelStatistics statistics_;
 };
 
 }  // namespace kernelet

@@ -140,7 +140,8 @@ private:
 }  // namespace detail
 
 /// Writes a model as text: a line a fact, a line a kernel (center, parameter, coefficients, in the units of
-/// the fit), exact to the bit, closed by a checksum.
+/// the fit), then what is known about it (model.without_statistics() leaves that out: it is the larger part),
+/// exact to the bit, closed by a checksum.
 template <KernelFamily Kernel>
 void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
     std::vector<std::string> lines{
@@ -158,6 +159,14 @@ void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
         row << model.nodes().col(j), model.coefficients().row(j).transpose();
         lines.push_back(detail::text_line("kernel", row));
     }
+    const ModelStatistics& known = model.statistics();
+    lines.push_back("shares " + std::to_string(known.shares.size()));
+    lines.push_back(detail::text_line("share", known.shares));
+    lines.push_back("noises " + std::to_string(known.noise.size()));
+    lines.push_back(detail::text_line("noise", known.noise));
+    lines.push_back("covariances " + std::to_string(known.covariance.rows()));
+    for (Index j = 0; j < known.covariance.rows(); ++j)  // symmetric: the lower triangle
+        lines.push_back(detail::text_line("covariance", known.covariance.row(j).head(j + 1)));
     detail::Checksum checksum;
     for (const std::string& line : lines) {
         checksum.add(line + "\n");
@@ -186,14 +195,27 @@ Model load(std::istream& stream) {
     std::vector<Vector> rows;
     const Index node_rows = d + kernel.parameters(d);
     for (Index j = 0; j < k; ++j) rows.push_back(reader.expect_numbers("kernel", node_rows + q));
+    ModelStatistics known;
+    const Index shares = reader.expect_count("shares", 0);
+    known.shares = reader.expect_numbers("share", shares);
+    const Index noises = reader.expect_count("noises", 0);
+    known.noise = reader.expect_numbers("noise", noises);
+    const Index covariances = reader.expect_count("covariances", 0);
+    std::vector<Vector> triangle;
+    for (Index j = 0; j < covariances; ++j) triangle.push_back(reader.expect_numbers("covariance", j + 1));
     reader.expect_checksum();
+    known.covariance.resize(covariances, covariances);
+    for (Index j = 0; j < covariances; ++j) {
+        known.covariance.row(j).head(j + 1) = triangle[static_cast<std::size_t>(j)].transpose();
+        known.covariance.col(j).head(j + 1) = triangle[static_cast<std::size_t>(j)];
+    }
     Matrix nodes(node_rows, k), coefficients(k, q);
     for (Index j = 0; j < k; ++j) {
         nodes.col(j) = rows[static_cast<std::size_t>(j)].head(node_rows);
         coefficients.row(j) = rows[static_cast<std::size_t>(j)].tail(q).transpose();
     }
     try {
-        return Model(kernel, scaling, std::move(nodes), std::move(coefficients), offset);
+        return Model(kernel, scaling, std::move(nodes), std::move(coefficients), offset, std::move(known));
     } catch (const std::invalid_argument& error) {
         throw FormatError(reader.line(), error.what());
     }

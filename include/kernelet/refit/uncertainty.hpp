@@ -1,0 +1,85 @@
+#pragma once
+
+#include <kernelet/concepts.hpp>
+#include <kernelet/detail/tiles.hpp>
+#include <kernelet/model/statistics.hpp>
+
+#include <Eigen/Cholesky>
+
+#include <cmath>
+#include <vector>
+
+namespace kernelet {
+
+/// Shares and parameter covariance of a fitted model Σ_j a_j k(x, z_j; θ_j), nodes (d + p) x K, a K x q,
+/// residual q x n: linearised at the fit, all that was free to move taken into account,
+///     covariance = (Σ_o J_o' W J_o / σ_o² + ridge)⁻¹,   J_o = [k_j,  Σ_j a_jo ∂k_j/∂(z, log θ)],
+///     σ_o² = Σ_i w_i r_oi² / (Σ w · (1 − parameters/(q n))).
+/// Left out where it would hold more than `most_parameters`². O(n q (K (q + d + p))²).
+template <KernelFamily Kernel, Domain Omega>
+ModelStatistics uncertainty(const Kernel& kernel, const detail::TiledPoints& points, const Omega& domain,
+                            const Matrix& nodes, const Matrix& a, const Matrix& residual,
+                            const Vector& weights, double ridge) {
+    constexpr Index most_parameters = 1000;
+    constexpr double rounding = 1e-12;
+    const Index k = nodes.cols(), q = a.cols(), rows = nodes.rows(), n = points.size();
+    const Index parameters = k * (q + rows);
+    ModelStatistics statistics;
+    statistics.shares = Vector::Zero(k);
+    Vector column(n);
+    for (Index j = 0; j < k; ++j) {
+        detail::kernel_column(kernel, points, nodes.col(j), column);
+        statistics.shares(j) =
+            a.row(j).norm() * std::sqrt(column.cwiseAbs2().dot(weights));  // ‖a_j k_j‖ over the samples
+    }
+    if (statistics.shares.sum() > 0.0) statistics.shares /= statistics.shares.sum();
+
+    std::vector<Index> moving;  // the parameters that were free
+    for (Index at = 0; at < k * q; ++at) moving.push_back(at);
+    for (Index j = 0; j < k; ++j)
+        for (Index row = 0; row < rows; ++row)
+            if (domain.free(row)) moving.push_back(k * q + j * rows + row);
+    const double spent = static_cast<double>(moving.size()) / static_cast<double>(q * n);
+    statistics.noise = Vector::Zero(q);
+    for (Index o = 0; o < q; ++o)
+        statistics.noise(o) =
+            std::sqrt(residual.row(o).cwiseAbs2().dot(weights.transpose()) /
+                      (weights.sum() * std::max(1.0 - spent, 1.0 / static_cast<double>(n))));
+    if (parameters > most_parameters || k == 0) return statistics;
+
+    Matrix information = Matrix::Zero(parameters, parameters);
+    Matrix jet(detail::TiledPoints::tile, 1 + rows);
+    Matrix design(parameters, detail::TiledPoints::tile);
+    for (Index t = 0; t < points.tiles(); ++t) {
+        const Index m = points.count(t);
+        const Vector root = weights.segment(points.first(t), m).cwiseSqrt();
+        for (Index o = 0; o < q; ++o) {
+            if (!(statistics.noise(o) > 0.0)) continue;
+            design.setZero();
+            for (Index j = 0; j < k; ++j) {
+                kernel.jet(points.rows(t), nodes.col(j), jet.topRows(m));
+                design.row(o * k + j).head(m) = jet.col(0).head(m);
+                for (Index row = 0; row < rows; ++row)
+                    design.row(k * q + j * rows + row).head(m) = a(j, o) * jet.col(1 + row).head(m);
+            }
+            design.leftCols(m).array().rowwise() *= root.array().transpose() / statistics.noise(o);
+            information.selfadjointView<Eigen::Lower>().rankUpdate(design.leftCols(m));
+        }
+    }
+    const Matrix full = information.selfadjointView<Eigen::Lower>();
+    Matrix reduced = full(moving, moving);
+    // In units of each parameter's own information, so that the ridge means the same for all of them.
+    const Vector unit =
+        reduced.diagonal().cwiseSqrt().unaryExpr([](double v) { return v > 0.0 ? 1.0 / v : 0.0; });
+    reduced = unit.asDiagonal() * reduced * unit.asDiagonal();
+    reduced.diagonal().array() += ridge + rounding;
+    const auto count = static_cast<Index>(moving.size());
+    const Matrix inverse = unit.asDiagonal() *
+                           Eigen::LDLT<Matrix>(reduced).solve(Matrix::Identity(count, count)) *
+                           unit.asDiagonal();
+    statistics.covariance = Matrix::Zero(parameters, parameters);
+    statistics.covariance(moving, moving) = 0.5 * (inverse + inverse.transpose());
+    return statistics;
+}
+
+}  // namespace kernelet
