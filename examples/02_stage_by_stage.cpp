@@ -78,14 +78,23 @@ int main() {
     std::printf("peaks     %td, from %td ascents; the highest at z = %.4f, w = %.4f\n", count,
                 count + found.merged, nodes(0, 0), nodes(1, 0));
 
-    // refit: coefficients by least squares
-    constexpr double ridge = 1e-7;
-    const kernelet::LeastSquaresFit refit = kernelet::least_squares(kernel, points, nodes, y, weights, ridge);
-    std::printf("refit     %td kernels, %zu redundant, largest coefficient %.3f\n", count,
-                refit.redundant.size(), refit.coefficients.cwiseAbs().maxCoeff());
+    // refit: the fewest kernels within the tolerance, slid, completed and pruned from the peaks
+    constexpr double ridge = 1e-5;
+    const kernelet::Slide slide(kernel, points, domain, y, weights, ridge);
+    const auto residual_of = [&](const kernelet::Slid& s) -> Matrix {
+        return y - problem.values(s.nodes, s.at.coefficients.transpose());
+    };
+    constexpr double noise_share = 0.01;  // of the variance of y; unused where there is a tolerance
+    kernelet::Goal goal(n, y.squaredNorm(), noise_share, slide.free_rows() + 1, n / 3);
+    goal.within([&](const kernelet::Slid& s) { return feasible.violation(y - residual_of(s)); });
+    const Matrix candidates = problem.nodes(1500).nodes;
+    const kernelet::Slid few =
+        kernelet::fewest(kernel, points, slide, goal, nodes, candidates, weights, residual_of, n / 3);
+    std::printf("refit     %td kernels of %td meet the tolerance, largest coefficient %.3f\n", few.size(),
+                count, few.at.coefficients.cwiseAbs().maxCoeff());
 
     // model
-    const kernelet::SparseKernelModel model(kernel, identity, nodes, refit.coefficients, offset);
+    const kernelet::SparseKernelModel model(kernel, identity, few.nodes, few.at.coefficients, offset);
     const Eigen::RowVectorXd fresh = Eigen::RowVectorXd::LinSpaced(1000, -4.995, 4.995);
     const double mse = (model.predict(fresh) - fresh.unaryExpr(&chirp).transpose()).squaredNorm() / 1000.0;
     const Matrix residual = model.predict(x).transpose() - (y.array() + offset(0)).matrix();

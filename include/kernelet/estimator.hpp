@@ -204,6 +204,9 @@ private:
     /// The smallest tolerance chosen for the user, relative to the deviation of y: noise-free data need not
     /// be met to the last bit.
     static constexpr double least_relative_tolerance = 5e-3;
+    /// And the largest: among few samples in many dimensions rough signal looks like noise, and a dual solved
+    /// at the deviation of y itself has no peaks. The information criterion decides later what is noise.
+    static constexpr double most_relative_tolerance = 0.5;
 
     Vector tolerances(const Samples& samples, const Matrix& x, const Matrix& y, Report& report) const {
         if (samples.tolerances.size() > 0) return samples.tolerances;
@@ -211,10 +214,11 @@ private:
         report.noise_deviation = detail::noise_deviation(x, y);
         const double deviation = y.norm() / std::sqrt(static_cast<double>(y.size()));
         constexpr double room = 1.1;  // over what no function can go below
-        return Vector::Constant(
-            y.cols(),
-            std::max({options_.noise_multiple * report.noise_deviation, least_relative_tolerance * deviation,
-                      room * detail::duplicate_residual(x, y, options_.scope)}));
+        return Vector::Constant(y.cols(),
+                                std::max({std::min(options_.noise_multiple * report.noise_deviation,
+                                                   most_relative_tolerance * deviation),
+                                          least_relative_tolerance * deviation,
+                                          room * detail::duplicate_residual(x, y, options_.scope)}));
     }
 
     struct DualStage {
@@ -287,6 +291,7 @@ private:
     // feasible.
     static constexpr double first_relaxed = 1e-3;
     static constexpr double most_relaxed = 4.0;
+    static constexpr Index candidate_nodes = 1500;  // from which kernels are added to a model
     static constexpr int path_doublings = 2;  // of the threshold, in search of a model within max_kernels
 
     /// The composition. Everything is in the units of the fit from here on.
@@ -325,15 +330,23 @@ private:
         if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, order);
         DualStage dual = solve_dual(y, tolerance, weights, points, domain, watch, from);
         double dual_seconds = seconds_since(start);
+        const bool tolerance_given = options_.tolerance || samples.tolerances.size() > 0;
+        const Matrix candidates = [&] {
+            const FeasibleSet<Loss> feasible(loss_, y, options_.scope, tolerance, weights);
+            return DualProblem<Kernel, Loss, Omega>(kernel_, domain, points, feasible, 0.0, options_.seed)
+                .nodes(candidate_nodes)
+                .nodes;
+        }();
         const auto read_off = [&](const DualStage& stage) {
             const FeasibleSet<Loss> feasible(loss_, y, options_.scope, stage.tolerances, weights);
-            return discretize(kernel_, domain, points, feasible, x, stage.solution, stage.certificate.gamma,
-                              options_);
+            return discretize(
+                kernel_, domain, points, feasible, x, stage.solution, stage.certificate.gamma, candidates,
+                {tolerance_given ? report.tolerance : report.noise_deviation, tolerance_given}, options_);
         };
         Discretization chosen = read_off(dual);
         // Along the path of growing γ for the best model within max_kernels.
-        for (int doubling = 0;
-             doubling < path_doublings && chosen.limited && !stopped && !dual.infeasible && !options_.gamma;
+        for (int doubling = 0; doubling < path_doublings && chosen.bound == Bound::max_kernels && !stopped &&
+                               !dual.infeasible && !options_.gamma;
              ++doubling) {
             from.lambda = dual.solution.lambda;
             from.gamma = 4.0 * dual.certificate.gamma;  // twice the threshold
@@ -360,15 +373,17 @@ private:
         for (const Index i : dual.culprits) report.culprits.push_back(order[static_cast<std::size_t>(i)]);
         report.peaks = chosen.peaks;
         report.merged = chosen.merged;
-        report.added = chosen.added;
-        const bool limited = chosen.limited;
+        report.bound = chosen.bound;
         SparseKernelModel<Kernel> model(kernel_, scaling, std::move(chosen.nodes),
-                                        std::move(chosen.coefficients), offset);
+                                        std::move(chosen.coefficients), offset + chosen.offset,
+                                        std::move(chosen.statistics));
         CoefficientField<Kernel> field(kernel_, x, dual.solution.lambda, report.gamma, scaling,
                                        report.support_measure);
 
         const Matrix residual =
-            detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()) - y;
+            (detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()) - y)
+                .colwise() +
+            chosen.offset;
         report.kernels = model.size();
         report.residual = options_.scope == Scope::per_sample
                               ? residual.cwiseAbs().maxCoeff()
@@ -379,10 +394,10 @@ private:
         report.model_violation = asked.violation(residual + y);
         if (report.model_violation <= rounding * (report.tolerance + y.cwiseAbs().maxCoeff()))
             report.model_violation = 0.0;
-        const bool missed = report.model_violation > 0.0;
+        const bool missed = tolerance_given && report.model_violation > 0.0;
         if (stopped)
             report.status = Status::stopped;
-        else if (missed && limited && report.status != Status::infeasible)
+        else if (report.bound == Bound::max_kernels && report.status != Status::infeasible)
             report.status = Status::kernel_limit;
         else if (missed && report.status == Status::converged)
             report.status = Status::tolerance_missed;

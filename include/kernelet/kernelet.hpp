@@ -2,6 +2,8 @@
 
 /// kernelet: functions learned as a handful of kernels, each with its own center and its own width.
 
+#include <kernelet/baselines/kernel_ridge.hpp>
+#include <kernelet/baselines/komp.hpp>
 #include <kernelet/concepts.hpp>
 #include <kernelet/domains/around_samples.hpp>
 #include <kernelet/domains/box.hpp>
@@ -14,6 +16,7 @@
 #include <kernelet/dual/coordinate_ascent.hpp>
 #include <kernelet/dual/dual_function.hpp>
 #include <kernelet/dual/infeasibility.hpp>
+#include <kernelet/dual/point_mass_limit.hpp>
 #include <kernelet/dual/sampled_ascent.hpp>
 #include <kernelet/dual/stochastic_supergradient.hpp>
 #include <kernelet/estimator.hpp>
@@ -21,16 +24,19 @@
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/losses/squared.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
-#include <kernelet/model/statistics.hpp>
 #include <kernelet/model/text_io.hpp>
 #include <kernelet/observers.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
 #include <kernelet/refit/complete.hpp>
 #include <kernelet/refit/discretize.hpp>
+#include <kernelet/refit/fewest.hpp>
+#include <kernelet/refit/goal.hpp>
+#include <kernelet/refit/keep_cheapest.hpp>
 #include <kernelet/refit/least_squares.hpp>
 #include <kernelet/refit/prune.hpp>
 #include <kernelet/refit/slide.hpp>
+#include <kernelet/refit/statistics.hpp>
 #include <kernelet/report.hpp>
 #include <kernelet/types.hpp>
 #include <kernelet/version.hpp>

@@ -52,6 +52,9 @@ struct Options {
     /// Subtract the mean of y inside the fit; far from the data a model then decays to that mean instead of
     /// zero.
     bool center = true;
+    /// Fit the offset anew together with the kernels, unpenalised, once the dual has found them. Unset: where
+    /// the domain has no kernel wide enough to move an offset (FixedWidth, narrow CandidateCenters).
+    std::optional<bool> intercept{};
     /// With no tolerance: the dual is solved at this multiple of the estimated noise deviation. Above 1,
     /// since the dual's α shrinks towards zero and the refit removes that bias.
     double noise_multiple = 1.6;

@@ -19,7 +19,7 @@ enum class Status {
     iteration_limit,   ///< the solver used up its iterations; the gap says how far it came
     diverged,          ///< a fixed step size was too large for this problem
     stopped,           ///< an observer said stop
-    kernel_limit,      ///< max_kernels bound: the model does not meet the tolerance
+    kernel_limit,      ///< max_kernels bound: a kernel more would fit better
     tolerance_missed,  ///< the dual met the tolerance, the discrete model on its peaks does not
     infeasible         ///< no function of this domain meets the tolerance; the dual grows without bound
 };
@@ -40,6 +40,28 @@ constexpr std::string_view to_string(Status status) {
             return "tolerance missed by the discrete model";
         case Status::infeasible:
             return "infeasible";
+    }
+    return "unknown";
+}
+
+/// What the number of kernels was bound by.
+enum class Bound {
+    criterion,    ///< an information criterion: a kernel more explains no more than noise would
+    tolerance,    ///< the tolerance is met: a kernel less would miss it
+    max_kernels,  ///< max_kernels: a kernel more would fit better
+    samples       ///< as many parameters as the samples allow
+};
+
+constexpr std::string_view to_string(Bound bound) {
+    switch (bound) {
+        case Bound::criterion:
+            return "the information criterion";
+        case Bound::tolerance:
+            return "the tolerance";
+        case Bound::max_kernels:
+            return "max_kernels";
+        case Bound::samples:
+            return "the number of samples";
     }
     return "unknown";
 }
@@ -107,8 +129,8 @@ struct Report : Certificate {
     // the discrete model
     Index peaks{};   ///< distinct maxima of ‖ᾱ‖ above the threshold
     Index merged{};  ///< ascents that arrived at a peak already found, and kernels the refit found redundant
-    Index added{};   ///< kernels that completed the model where the peaks alone missed the tolerance
     Index kernels{};
+    Bound bound = Bound::criterion;  ///< what decided on that number
     double residual{};         ///< on the samples: RMS (aggregate) or the largest |ŷ − y| (per sample)
     double model_violation{};  ///< how far outside the tolerance the model is, in y's unit
 
@@ -123,10 +145,11 @@ struct Report : Certificate {
 
     /// One line.
     std::string brief() const {
-        return detail::text(to_string(status), ": ", kernels, " kernels, residual ", residual, " (tolerance ",
-                            tolerance, "); integral problem solved to ", 100.0 * relative_gap(),
-                            " % (integrals to ", 100.0 * integration_error, " %), ", iterations,
-                            " iterations, ", seconds.total(), " s");
+        return detail::text(to_string(status), ": ", kernels, " kernels (bound by ", to_string(bound),
+                            "), residual ", residual, " (tolerance ", tolerance,
+                            "); integral problem solved to ", 100.0 * relative_gap(), " % (integrals to ",
+                            100.0 * integration_error, " %), ", iterations, " iterations, ", seconds.total(),
+                            " s");
     }
 
     /// Everything, in plain words.
@@ -142,8 +165,8 @@ struct Report : Certificate {
             culprits.empty()
                 ? ""
                 : detail::text("                  solved at tolerance ", solved_tolerance, " instead\n"),
-            "kernels           ", kernels, " (", peaks, " peaks above the threshold, ", added,
-            " added to meet the tolerance, ", merged, " merged)\n", "residual          ", residual,
+            "kernels           ", kernels, ", bound by ", to_string(bound), "; begun at ", peaks,
+            " peaks above the threshold, ", merged, " merged\n", "residual          ", residual,
             " on the samples; tolerance ", tolerance,
             noise_deviation > 0.0 ? detail::text(", from an estimated noise deviation of ", noise_deviation)
                                   : "",
@@ -157,9 +180,9 @@ struct Report : Certificate {
             seconds.peaks, " peaks, ", seconds.refit, " refit\n",
             "D is a lower bound of the integral problem's optimum up to the error of the integrals; P an "
             "upper bound if\n"
-            "its alpha is within the tolerance. Neither speaks of the number of kernels, which are read off "
-            "the peaks of\n"
-            "alpha and refitted.\n");
+            "its alpha is within the tolerance. Neither speaks of the number of kernels: those begin at the "
+            "peaks of\n"
+            "alpha and are then slid, completed and pruned, by local moves without a certificate.\n");
     }
 
 private:

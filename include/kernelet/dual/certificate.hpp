@@ -42,9 +42,10 @@ Certificate certify(const DualProblem<Kernel, Loss, Domain>& problem, const Dual
     for (Index j = 0; j < field.cols(); ++j) {
         const double length = field.col(j).norm();
         highest = std::max(highest, length);
-        if (length > tau) certificate.support_measure += weights(j);
+        if (length > tau && !solution.atomic) certificate.support_measure += weights(j);
     }
     certificate.threshold_ratio = highest > 0.0 ? tau / highest : 0.0;
+    if (solution.atomic) return certificate;
     const double here = phi(field, weights, tau);
     for (const Quadrature& other : other_quadratures(problem, certificate.nodes)) {
         const double there = phi(problem.field(solution.lambda, other.nodes), other.weights, tau);

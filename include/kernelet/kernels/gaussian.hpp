@@ -18,24 +18,24 @@ public:
     /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate a column), node = (z; w). O(m d).
     void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
         const Index d = xt.cols();
-        const double w = node(d);
-        values = (xt.col(0).array() - node(0)).square();
-        for (Index c = 1; c < d; ++c) values.array() += (xt.col(c).array() - node(c)).square();
-        values = (values.array() * (-0.5 / (w * w))).max(smallest_exponent).exp();
+        const double inverse = 1.0 / node(d);  // before squaring: w² underflows where w does not
+        values = ((xt.col(0).array() - node(0)) * inverse).square();
+        for (Index c = 1; c < d; ++c) values.array() += ((xt.col(c).array() - node(c)) * inverse).square();
+        values = (values.array() * -0.5).max(smallest_exponent).exp();
     }
 
     /// Columns: k, ∂k/∂z = k (x − z)/w², ∂k/∂log w = k ‖x − z‖²/w². jet is m x (1 + d + 1). O(m d).
     void jet(const ConstMatrixRef& xt, const ConstVectorRef& node, MatrixRef jet) const {
         const Index d = xt.cols();
-        const double inverse_square = 1.0 / (node(d) * node(d));
+        const double inverse = 1.0 / node(d);
         values(xt, node, jet.col(0));
         jet.col(1 + d).setZero();
         for (Index c = 0; c < d; ++c) {
-            const auto difference = xt.col(c).array() - node(c);
-            jet.col(1 + d).array() += difference.square();
-            jet.col(1 + c) = jet.col(0).array() * difference * inverse_square;
+            const auto ratio = (xt.col(c).array() - node(c)) * inverse;
+            jet.col(1 + d).array() += ratio.square();
+            jet.col(1 + c) = jet.col(0).array() * ratio * inverse;
         }
-        jet.col(1 + d).array() *= jet.col(0).array() * inverse_square;
+        jet.col(1 + d).array() *= jet.col(0).array();
     }
 
     /// Distance past which k < 2^-53: what lies farther changes no sum that k(z, z) = 1 takes part in.

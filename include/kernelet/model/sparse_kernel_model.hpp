@@ -4,12 +4,25 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
-#include <kernelet/model/statistics.hpp>
+#include <kernelet/refit/statistics.hpp>
 
 #include <cmath>
 #include <utility>
 
 namespace kernelet {
+
+/// Asks predict() for the deviation too: model.predict(x, with_deviation).
+struct WithDeviation {};
+inline constexpr WithDeviation with_deviation{};
+
+/// Both in the shape of predict(x).
+struct Prediction {
+    Matrix mean{};
+    /// Of the curve, from the uncertainty of all parameters. A new sample scatters about it by
+    /// statistics().noise in addition. It knows nothing of what no sample saw: far from the data it falls to
+    /// zero with the model.
+    Matrix deviation{};
+};
 
 /// f(x) = offset + Σ_j a_j k(x, z_j; θ_j): K kernels, each with its own center and parameter, q outputs. The
 /// only thing that predicts; a value that owns all it needs. Kernels are kept in the units of the fit

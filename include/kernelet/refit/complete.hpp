@@ -1,27 +1,35 @@
 #pragma once
 
+#include <kernelet/refit/goal.hpp>
 #include <kernelet/refit/slide.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace kernelet {
 
-/// The node whose kernel explains most of what is left: the largest ‖Σ_i w_i r_i k_i‖² / Σ_i w_i k_i².
-/// residual is q x n. O(n B).
+/// The node whose kernel explains most of what is left, the largest ‖Σ_i w_i r_i k_i‖² / Σ_i w_i k_i²: the
+/// highest peak of the residual's field among the candidates, each kernel at norm one. residual is q x n.
+/// O(n B).
 template <KernelFamily Kernel>
 Index most_explaining(const Kernel& kernel, const detail::TiledPoints& points, const ConstMatrixRef& nodes,
                       const ConstMatrixRef& residual, const ConstVectorRef& weights) {
+    const Matrix weighted = residual * weights.asDiagonal();
+    // A kernel that sees less than a sample's worth of data would explain that sample's noise alone.
+    const double least_norm = weights.sum() / static_cast<double>(points.size());
     Vector explained = Vector::Zero(nodes.cols());
     detail::parallel_for(
         nodes.cols(),
         [&](Index j) {
-            Vector column(points.size());
-            detail::kernel_column(kernel, points, nodes.col(j), column);
-            const Vector weighted = column.cwiseProduct(weights);
-            const double norm = weighted.dot(column);
-            if (norm > 0.0) explained(j) = (residual * weighted).squaredNorm() / norm;
+            Vector k(detail::TiledPoints::tile), inner = Vector::Zero(residual.rows());
+            double norm = 0.0;
+            for (Index t = 0; t < points.tiles(); ++t) {
+                if (detail::out_of_reach(kernel, points, t, nodes.col(j))) continue;
+                const Index m = points.count(t);
+                kernel.values(points.rows(t), nodes.col(j), k.head(m));
+                inner.noalias() += weighted.middleCols(points.first(t), m) * k.head(m);
+                norm += k.head(m).cwiseAbs2().dot(weights.segment(points.first(t), m));
+            }
+            if (norm > 0.0) explained(j) = inner.squaredNorm() / std::max(norm, least_norm);
         },
         nodes.cols() * points.size());
     Index best = 0;
@@ -29,25 +37,21 @@ Index most_explaining(const Kernel& kernel, const detail::TiledPoints& points, c
     return best;
 }
 
-/// Slides the kernels, and while `satisfied(residual)` does not hold adds the node that explains most of the
-/// residual and slides again, up to `most` kernels. Stops early where a kernel more no longer helps.
-template <KernelFamily Kernel, Domain Omega, class Satisfied>
-SlideResult complete(const Kernel& kernel, const detail::TiledPoints& points, const Omega& domain,
-                     const Matrix& nodes, const Matrix& candidates, const Matrix& y, const Vector& weights,
-                     double ridge, Index most, const Satisfied& satisfied) {
-    constexpr double least_gain = 1e-3;  // of the cost, from one kernel more
-    const Slide<Kernel, Omega> slide(kernel, points, domain, y, weights, ridge);
-    SlideResult best = slide(nodes);
-    for (;;) {
-        const Matrix residual =
-            y - detail::synthesize(kernel, points, best.nodes, best.coefficients.transpose());
-        if (satisfied(residual) || best.nodes.cols() >= most || candidates.cols() == 0) return best;
-        Matrix more(domain.rows(), best.nodes.cols() + 1);
-        more << best.nodes, candidates.col(most_explaining(kernel, points, candidates, residual, weights));
-        SlideResult next = slide(std::move(more));
-        if (!(next.cost < (1.0 - least_gain) * best.cost)) return best;
-        best = std::move(next);
+/// While the goal is not met, adds the candidate that explains most of the residual and slides, up to `most`
+/// kernels; stops early where a kernel more is not worth it. residual_of(model) is q x n.
+template <KernelFamily Kernel, Domain Omega, class Residual>
+Slid complete(const Kernel& kernel, const detail::TiledPoints& points, const Slide<Kernel, Omega>& slide,
+              const Goal& goal, const Matrix& candidates, const Vector& weights, const Residual& residual_of,
+              Slid model, Index most, const SlideOptions& options) {
+    while (model.size() < most && candidates.cols() > 0 && !goal.met(model)) {
+        Matrix more(candidates.rows(), model.size() + 1);
+        more << model.nodes,
+            candidates.col(most_explaining(kernel, points, candidates, residual_of(model), weights));
+        Slid next = slide(std::move(more), options);
+        if (!goal.worth(model, next)) break;
+        model = std::move(next);
     }
+    return model;
 }
 
 }  // namespace kernelet

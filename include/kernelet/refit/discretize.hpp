@@ -4,12 +4,16 @@
 #include <kernelet/field/coefficient_field.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
-#include <kernelet/refit/complete.hpp>
+#include <kernelet/refit/fewest.hpp>
+#include <kernelet/refit/keep_cheapest.hpp>
 #include <kernelet/refit/least_squares.hpp>
-#include <kernelet/refit/prune.hpp>
+#include <kernelet/refit/statistics.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,23 +21,42 @@ namespace kernelet {
 
 /// Kernels and coefficients read off a dual solution.
 struct Discretization {
-    Matrix nodes{};         ///< (d + p) x K
+    Matrix nodes{};         ///< (d + p) x K, by falling share
     Matrix coefficients{};  ///< K x q
+    Vector offset{};        ///< q, added to the target's own where an intercept was fitted
+    ModelStatistics statistics{};
     Index peaks = 0;
     Index merged = 0;
-    Index added = 0;       ///< kernels that completed the model, beyond the peaks
-    bool limited = false;  ///< max_kernels bound
+    Bound bound = Bound::criterion;
     double squared_error = 0.0;
     double peak_seconds = 0.0;
 };
 
-/// field → peaks → prune to max_kernels → least squares; and where the tolerance is then missed, slide and
-/// complete. A model that meets the tolerance keeps its kernels at the peaks of the field, where the dual
-/// says they are.
+/// How the discrete model is asked for, beside the options.
+struct DiscretizeRequest {
+    double noise_deviation = 0.0;  ///< of y, estimated, or the tolerance that stands for it
+    bool tolerance_given = false;  ///< by the user: fewest kernels meeting it. Otherwise, the criterion.
+};
+
+/// field → peaks → the fewest kernels that the options allow → coefficients and what is known about them.
 template <KernelFamily Kernel, class Loss, Domain Omega>
 Discretization discretize(const Kernel& kernel, const Omega& domain, const detail::TiledPoints& points,
                           const FeasibleSet<Loss>& feasible, const Matrix& x, const DualSolution& solution,
-                          double gamma, const Options& options) {
+                          double gamma, const Matrix& candidates, const DiscretizeRequest& request,
+                          const Options& options) {
+    // Deviation of a coefficient before the data are seen, in deviations of y. At 20, kernels at the chirp's
+    // undersampled ends reach 34 times the largest |y|; at 3 the bias shows in the error.
+    constexpr double prior_coefficient = 7.0;
+    // Beyond this many times the largest |y| a kernel lives on being cancelled by others: a stronger prior.
+    constexpr double most_height = 15.0;
+    constexpr double raise = 4.0;
+    constexpr int most_raises = 6;
+    // Noise below this share of y's deviation is not worth a kernel.
+    constexpr double least_noise = 5e-3;
+    constexpr double wide_enough = 0.25;  // a width of a quarter: half of the spread from side to side
+    // Rows of the largest Levenberg–Marquardt system of the search, and kernels it may always begin with.
+    constexpr Index start_parameters = 150;
+    constexpr Index least_start = 24;
     const auto start = std::chrono::steady_clock::now();
     const Matrix& y = feasible.target();
     const Vector& weights = feasible.weights();
@@ -43,44 +66,90 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     Discretization result;
     result.peaks = static_cast<Index>(extracted.peaks.size());
     result.peak_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    Matrix peaks(domain.rows(), result.peaks);
+    for (Index j = 0; j < result.peaks; ++j) peaks.col(j) = extracted.peaks[static_cast<std::size_t>(j)].node;
 
-    Matrix nodes(domain.rows(), result.peaks);
-    for (Index j = 0; j < result.peaks; ++j) nodes.col(j) = extracted.peaks[static_cast<std::size_t>(j)].node;
-    if (options.max_kernels && nodes.cols() > *options.max_kernels) {
-        result.limited = true;
-        nodes = nodes(Eigen::all,
-                      keep_cheapest(kernel, points, nodes, y, weights, options.ridge, *options.max_kernels))
-                    .eval();
+    const double energy = y.cwiseAbs2().colwise().sum().dot(weights.transpose());
+    if (!(energy > 0.0)) {
+        result.nodes = Matrix(domain.rows(), 0);
+        result.coefficients = Matrix(0, y.rows());
+        result.offset = Vector::Zero(y.rows());
+        return result;
     }
-    const LeastSquaresFit refit = least_squares(kernel, points, nodes, y, weights, options.ridge);
+    const double variance = energy / (weights.sum() * static_cast<double>(y.rows()));
+    const double noise =
+        std::max(request.noise_deviation * request.noise_deviation / variance, least_noise * least_noise);
+    // The ridge of a normal prior on coefficients: σ²/(n τ²).
+    double ridge = std::max(options.ridge,
+                            noise / (static_cast<double>(y.cols()) * prior_coefficient * prior_coefficient));
+    // A kernel half as wide as the samples are spread carries a change of the offset; narrower ones would
+    // have to be many. Not by default where they can: a fitted offset may be far from all data, and shows in
+    // gaps.
+    const double spread = (x.rowwise().maxCoeff() - x.rowwise().minCoeff()).norm();
+    const bool intercept =
+        options.intercept.value_or(options.center && domain.widths().hi < wide_enough * spread);
+    Slide<Kernel, Omega> slide(kernel, points, domain, y, weights, ridge, intercept);
+    const Index parameters = slide.free_rows() + y.rows();
+    const auto residual_of = [&](const Slid& model) -> Matrix {
+        return (y - detail::synthesize(kernel, points, model.nodes, model.at.coefficients.transpose()))
+                   .colwise() -
+               model.at.offset;
+    };
+    // Never more parameters than samples: kernels that many could follow the noise anywhere.
+    const Index affordable = std::max<Index>(1, y.size() / parameters);
+    const Index most = std::min(affordable, options.max_kernels.value_or(affordable));
+    Goal goal(y.size(), energy, noise, parameters, most);
+    if (request.tolerance_given)
+        goal.within([&](const Slid& model) { return feasible.violation(y - residual_of(model)); });
+    // A slide costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
+    const Index movable = std::max(least_start, start_parameters / std::max<Index>(1, slide.free_rows()));
+    peaks = peaks(Eigen::all, keep_cheapest(kernel, points, peaks, y, weights, ridge, movable)).eval();
+    Slid model = fewest(kernel, points, slide, goal, peaks, candidates, weights, residual_of, most);
+    const double highest = y.colwise().norm().maxCoeff();
+    for (int raised = 0; raised < most_raises && model.size() > 0 &&
+                         model.at.coefficients.rowwise().norm().maxCoeff() > most_height * highest;
+         ++raised) {
+        ridge *= raise;
+        slide.set_ridge(ridge);
+        Slid calmer = slide(model.nodes);
+        if (request.tolerance_given && goal.met(model) && !goal.met(calmer)) break;
+        model = std::move(calmer);
+    }
+
+    // What stopped it: a limit, where a kernel more would have been welcome.
+    result.bound = request.tolerance_given ? Bound::tolerance : Bound::criterion;
+    if (model.size() >= most) {
+        bool more_wanted = request.tolerance_given && !goal.met(model);
+        if (!request.tolerance_given) {
+            const Goal roomier(y.size(), energy, noise, parameters, most + 1);
+            more_wanted = complete(kernel, points, slide, roomier, candidates, weights, residual_of, model,
+                                   most + 1, SlideOptions{})
+                              .size() > most;
+        }
+        if (more_wanted)
+            result.bound =
+                options.max_kernels && most == *options.max_kernels ? Bound::max_kernels : Bound::samples;
+    }
+
+    const LeastSquaresFit refit = least_squares(kernel, points, model.nodes, y, weights, ridge, intercept);
     result.merged = extracted.merged + static_cast<Index>(refit.redundant.size());
     std::vector<Index> kept;
-    for (Index j = 0; j < nodes.cols(); ++j)
+    for (Index j = 0; j < model.size(); ++j)
         if (!std::binary_search(refit.redundant.begin(), refit.redundant.end(), j)) kept.push_back(j);
-    result.nodes = nodes(Eigen::all, kept);
-    result.coefficients = refit.coefficients(kept, Eigen::all);
-
-    const auto residual_of = [&](const Matrix& at, const Matrix& a) -> Matrix {
-        return y - detail::synthesize(kernel, points, at, a.transpose());
-    };
-    Matrix residual = residual_of(result.nodes, result.coefficients);
-    const auto met = [&](const Matrix& left) { return !(feasible.violation(y - left) > 0.0); };
-    // Never more parameters than samples: kernels that many could follow the noise anywhere.
-    const Index affordable = x.cols() * y.rows() / (domain.rows() + y.rows());
-    const Index most = std::min(affordable, options.max_kernels.value_or(affordable));
-    if (!met(residual) && result.nodes.cols() <= most) {
-        SlideResult slid = complete(kernel, points, domain, result.nodes, solution.quadrature.nodes, y,
-                                    weights, options.ridge, most, met);
-        const Matrix left = residual_of(slid.nodes, slid.coefficients);
-        if (feasible.violation(y - left) < feasible.violation(y - residual)) {
-            result.added = slid.nodes.cols() - result.nodes.cols();
-            result.nodes = std::move(slid.nodes);
-            result.coefficients = std::move(slid.coefficients);
-            residual = left;
-        }
-        if (options.max_kernels && result.nodes.cols() >= *options.max_kernels && !met(residual))
-            result.limited = true;
-    }
+    Matrix nodes = model.nodes(Eigen::all, kept);
+    Matrix a = refit.coefficients(kept, Eigen::all);
+    result.offset = refit.offset;
+    const Matrix residual =
+        (y - detail::synthesize(kernel, points, nodes, a.transpose())).colwise() - result.offset;
+    // by falling share
+    const Vector shares = shares_of(kernel, points, nodes, a, weights);
+    std::vector<Index> order(kept.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index l, Index r) { return shares(l) > shares(r); });
+    result.nodes = nodes(Eigen::all, order);
+    result.coefficients = a(order, Eigen::all);
+    result.statistics =
+        statistics_of(kernel, points, domain, result.nodes, result.coefficients, residual, weights, ridge);
     result.squared_error = residual.cwiseAbs2().colwise().sum().dot(weights.transpose());
     return result;
 }

@@ -7,139 +7,261 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
+#include <vector>
 
 namespace kernelet {
 
 struct SlideOptions {
     Index max_steps = 40;          ///< of Levenberg and Marquardt
-    double least_progress = 1e-5;  ///< relative decrease of the squared error below which it has arrived
+    double least_progress = 1e-5;  ///< relative decrease of the cost below which it has arrived
+    double damping = 0.1;          ///< to begin with
 };
 
-/// Kernels moved to where they fit best, with their coefficients.
-struct SlideResult {
-    Matrix nodes{};         ///< (d + p) x K
-    Matrix coefficients{};  ///< K x q
-    double cost{};          ///< Σ w ‖f − y‖² + ridge Σ w ‖a‖²
+/// A model's cost and all that follows from the sums it took: coefficients, the quadratic model in which its
+/// kernels slide, and what a kernel less would cost.
+struct Assessment {
+    double cost{};          ///< Σ w ‖Φa − y‖² + ridge Σ w ‖a‖²
+    Matrix coefficients{};  ///< a, K x q
+    Vector offset{};        ///< q: what is added to Φa, 0 without an intercept
+    Matrix inverse{};       ///< G⁻¹ = (Φ'WΦ + ridge)⁻¹
+    Matrix cross{};         ///< Φ'WB, K x Kf
+    Matrix reduced{};       ///< M = B'WB − B'WΦ G⁻¹ Φ'WB
+    Matrix pull{};          ///< B'W(y − Φa), Kf x q
+    Vector mass{};          ///< Σ_i w_i k_ij² / mean w: how many samples' worth of data a kernel sees
+
+    /// The rise of the cost when kernel j leaves and nothing slides: a_j²/(G⁻¹)_jj, exactly.
+    double price(Index j) const { return coefficients.row(j).squaredNorm() / inverse(j, j); }
 };
+
+/// Kernels where a slide left them.
+struct Slid {
+    Matrix nodes{};  ///< (d + p) x K
+    Assessment at{};
+
+    Index size() const { return nodes.cols(); }
+};
+
+/// The nodes without column j.
+inline Matrix without_column(const Matrix& nodes, Index j) {
+    Matrix rest(nodes.rows(), nodes.cols() - 1);
+    rest << nodes.leftCols(j), nodes.rightCols(nodes.cols() - 1 - j);
+    return rest;
+}
 
 /// Moves all centers and parameters of Σ_j a_j k(x, z_j; θ_j) at once, the coefficients eliminated (variable
 /// projection):
-///     minimise over (z, log θ) of  min over a of  Σ w ‖Φ a − y‖² + ridge Σ w ‖a‖².
-/// Levenberg–Marquardt with Kaufman's Jacobian −P⊥ (∂Φ) a, from Gram matrices summed a tile at a time: with B
-/// = ∂Φ/∂(z/w, log θ) and M = B'(W − WΦ(Φ'WΦ + ρ)⁻¹Φ'W)B, J'J = M ∘ (a a') and J'r = a ∘ B'P⊥y, for any
-/// number of outputs. Steps are in widths; the domain's mask and bounds are kept; the ridge keeps coincident
-/// kernels safe. O(n (K (2 + d + p))²) a step, no n x K held.
+///     minimise over (z, log θ) of  min over a of  Σ w ‖Φ a + b − y‖² + ridge Σ w ‖a‖²,
+/// b = 0, or with an intercept eliminated likewise, which takes the weighted mean from every column.
+/// Levenberg–Marquardt with Kaufman's Jacobian −P⊥ (∂Φ) a, from Gram matrices: with B = ∂Φ/∂(z/w, log θ),
+/// J'J = M ∘ (a a') and J'r = a ∘ B'P⊥y, for any number of outputs. Steps are in widths; the domain's mask
+/// and bounds are kept; the ridge keeps coincident kernels safe. A step sums, tile by tile, over the kernels
+/// that reach the tile: O(n (K̄ (1 + f))² + (K f)³), K̄ kernels in reach of a tile and f free rows; no n x K
+/// held.
 template <KernelFamily Kernel, Domain Omega>
 class Slide {
 public:
+    /// y is q x n. Holds references: lives no longer than what it was made of.
     Slide(const Kernel& kernel, const detail::TiledPoints& points, const Omega& domain, const Matrix& y,
-          const Vector& weights, double ridge)
+          const Vector& weights, double ridge, bool intercept = false)
         : kernel_(kernel),
           points_(points),
           domain_(domain),
-          y_(y),
-          weights_(weights),
-          ridge_(ridge * weights.sum()),
-          energy_(y.cwiseAbs2().colwise().sum().dot(weights.transpose())) {}
+          root_(weights.cwiseSqrt()),
+          target_(y.transpose()),
+          total_(weights.sum()),
+          ridge_(ridge * total_),
+          intercept_(intercept) {
+        for (Index row = 0; row < domain.rows(); ++row)
+            if (domain.free(row)) free_.push_back(row);
+        target_.array().colwise() *= root_.array();
+        energy_ = target_.squaredNorm();
+        if (intercept_) energy_ -= (root_.transpose() * target_).squaredNorm() / total_;
+    }
 
-    SlideResult operator()(Matrix nodes, const SlideOptions& options = {}) const {
-        Step now = assess(nodes);
-        double damping = 1e-2;
-        for (Index step = 0; step < options.max_steps && nodes.cols() > 0; ++step) {
-            const Matrix moved = move(nodes, direction(nodes, now, damping));
-            Step next = assess(moved);
-            if (next.cost < now.cost) {
-                const bool arrived = now.cost - next.cost <= options.least_progress * now.cost;
-                nodes = moved;
-                now = std::move(next);
-                damping = std::max(1e-9, 0.3 * damping);
+    /// Rows of a node that may move.
+    Index free_rows() const { return static_cast<Index>(free_.size()); }
+    /// Σ w ‖y‖², about the mean where there is an intercept: the cost without kernels.
+    double energy() const { return energy_; }
+    void set_ridge(double ridge) { ridge_ = ridge * total_; }
+
+    Slid operator()(Matrix nodes, const SlideOptions& options = {}) const {
+        Assessment now = assess(nodes);
+        return from({std::move(nodes), std::move(now)}, options);
+    }
+
+    /// Goes on where an earlier slide ended.
+    Slid from(Slid now, const SlideOptions& options = {}) const {
+        constexpr double less = 0.3, more = 5.0, least = 1e-9, most = 1e6;
+        double damping = options.damping;
+        for (Index step = 0; step < options.max_steps && now.size() > 0; ++step) {
+            Matrix moved = move(now.nodes, direction(now.nodes, now.at, damping).step);
+            Assessment next = assess(moved);
+            if (next.cost < now.at.cost) {
+                const bool arrived = now.at.cost - next.cost <= options.least_progress * now.at.cost;
+                now = {std::move(moved), std::move(next)};
+                damping = std::max(least, less * damping);
                 if (arrived) break;
             } else {
-                damping *= 5.0;
-                if (damping > 1e6) break;
+                damping *= more;
+                if (damping > most) break;
             }
         }
-        return {std::move(nodes), std::move(now.coefficients), now.cost};
+        return now;
+    }
+
+    /// The cost predicted after kernel j leaves and the others make one damped step: all matrices are
+    /// downdated, none is summed anew. O((K f)³).
+    double predicted_without(const Slid& now, Index j, double damping) const {
+        const Index k = now.size(), f = free_rows(), rest = (k - 1 - j) * f;
+        const Vector g = now.at.inverse.col(j);
+        // a ← a − g a_j/g_j; P⊥ gains the part of φ_j that the others do not span: M ← M + B'WΦg g'Φ'WB/g_j.
+        const Matrix a = now.at.coefficients - g * (now.at.coefficients.row(j) / g(j));
+        const Vector v = now.at.cross.transpose() * g;
+        const Matrix m = now.at.reduced + v * v.transpose() / g(j);
+        const Matrix pull = now.at.pull + v * (now.at.coefficients.row(j) / g(j));
+        Assessment others;
+        others.coefficients.resize(k - 1, a.cols());
+        others.coefficients << a.topRows(j), a.bottomRows(k - 1 - j);
+        others.pull.resize((k - 1) * f, a.cols());
+        others.pull << pull.topRows(j * f), pull.bottomRows(rest);
+        others.reduced.resize((k - 1) * f, (k - 1) * f);
+        others.reduced << m.topLeftCorner(j * f, j * f), m.topRightCorner(j * f, rest),
+            m.bottomLeftCorner(rest, j * f), m.bottomRightCorner(rest, rest);
+        return now.at.cost + now.at.price(j) - direction(without_column(now.nodes, j), others, damping).gain;
     }
 
 private:
-    /// Value, coefficients and the quadratic model at some nodes.
-    struct Step {
-        double cost{};
-        Matrix coefficients{};  // K x q
-        Matrix curvature{};     // J'J
-        Vector gradient{};      // J'r: towards lower cost
+    /// Sums over a tile leave out kernels farther than this share of their reach: exp(−6²/2) = 1.5e-8 for a
+    /// Gaussian, far below what a slide has to see. The final coefficients are fitted with nothing left out.
+    static constexpr double share_of_reach = 0.7;
+
+    struct Direction {
+        Vector step{};
+        double gain{};  // of the cost, in the quadratic model
     };
 
-    Index rows() const { return domain_.rows(); }
-    Index free_rows() const {
-        Index count = 0;
-        for (Index row = 0; row < rows(); ++row) count += domain_.free(row) ? 1 : 0;
-        return count;
-    }
     /// The length a step of one in z has at a node.
-    double unit(const ConstVectorRef& node) const { return node.tail(rows() - domain_.dimension()).mean(); }
+    double unit(const ConstVectorRef& node) const {
+        return node.tail(domain_.rows() - domain_.dimension()).mean();
+    }
 
-    Step assess(const Matrix& nodes) const {
-        const Index k = nodes.cols(), f = free_rows(), q = y_.rows(), d = domain_.dimension();
-        const Index columns = k + k * f + q;
-        Matrix gram = Matrix::Zero(columns, columns);
-        Matrix jet(detail::TiledPoints::tile, 1 + rows());
-        Matrix tile(detail::TiledPoints::tile, columns);
+    bool beyond(Index t, const ConstVectorRef& node) const {
+        if constexpr (detail::HasReach<Kernel>)
+            return !points_.touches(t, node.head(points_.dimension()), share_of_reach * kernel_.reach(node));
+        else
+            return false;
+    }
+
+    /// The sums [Φ B y]'W[Φ B y], lower part, and [Φ B y]'W 1, kernel by kernel: columns j(1 + f) ... of
+    /// [φ_j, B_j], then y.
+    Matrix sums(const Matrix& nodes, Vector& totals) const {
+        const Index k = nodes.cols(), q = target_.cols(), b = 1 + free_rows(), d = domain_.dimension();
+        Matrix gram = Matrix::Zero(k * b + q, k * b + q), small(k * b + q, k * b + q);
+        Matrix jet(detail::TiledPoints::tile, 1 + domain_.rows());
+        Matrix packed(detail::TiledPoints::tile, k * b + q);
+        totals = Vector::Zero(k * b + q);
+        totals.tail(q) = target_.transpose() * root_;
+        std::vector<Index> here;
         for (Index t = 0; t < points_.tiles(); ++t) {
-            const Index m = points_.count(t);
+            const Index m = points_.count(t), first = points_.first(t);
+            const auto root = root_.segment(first, m).array();
+            here.clear();
             for (Index j = 0; j < k; ++j) {
+                if (beyond(t, nodes.col(j))) continue;
+                const Index column = static_cast<Index>(here.size()) * b;
+                here.push_back(j);
                 kernel_.jet(points_.rows(t), nodes.col(j), jet.topRows(m));
-                tile.col(j).head(m) = jet.col(0).head(m);
-                Index next = k + j * f;
-                for (Index row = 0; row < rows(); ++row)
-                    if (domain_.free(row))
-                        tile.col(next++).head(m) =
-                            (row < d ? unit(nodes.col(j)) : 1.0) * jet.col(1 + row).head(m);
+                packed.col(column).head(m) = jet.col(0).head(m).array() * root;
+                for (std::size_t c = 0; c < free_.size(); ++c) {
+                    const Index row = free_[c];
+                    const double scale = row < d ? unit(nodes.col(j)) : 1.0;
+                    packed.col(column + 1 + static_cast<Index>(c)).head(m) =
+                        scale * jet.col(1 + row).head(m).array() * root;
+                }
             }
-            tile.topRows(m).rightCols(q) = y_.middleCols(points_.first(t), m).transpose();
-            tile.topRows(m).array().colwise() *= weights_.segment(points_.first(t), m).array().sqrt();
-            gram.selfadjointView<Eigen::Lower>().rankUpdate(tile.topRows(m).transpose());
+            const auto count = static_cast<Index>(here.size());
+            if (count == 0) continue;
+            packed.middleCols(count * b, q).topRows(m) = target_.middleRows(first, m);
+            const Index width = count * b + q;
+            auto part = small.topLeftCorner(width, width);
+            part.setZero();
+            part.template selfadjointView<Eigen::Lower>().rankUpdate(
+                packed.topLeftCorner(m, width).transpose());
+            const Vector column_sums = packed.topLeftCorner(m, width).transpose() * root_.segment(first, m);
+            for (Index u = 0; u < count; ++u) {
+                const Index ju = here[static_cast<std::size_t>(u)];
+                totals.segment(ju * b, b) += column_sums.segment(u * b, b);
+                for (Index v = u; v < count; ++v)
+                    gram.block(here[static_cast<std::size_t>(v)] * b, ju * b, b, b) +=
+                        part.block(v * b, u * b, b, b);
+                gram.block(k * b, ju * b, q, b) += part.block(count * b, u * b, q, b);
+            }
         }
-        const Matrix full = gram.selfadjointView<Eigen::Lower>();
-        Matrix phi = full.topLeftCorner(k, k);
-        constexpr double rounding = 1e-13;  // of the sums above, relative
-        phi.diagonal().array() += ridge_ + rounding * weights_.sum();
-        const Eigen::LDLT<Matrix> factor(phi);
-        const Matrix right = full.topRows(k).rightCols(k * f + q);  // Φ'W [B y]
-        const Matrix solved = factor.solve(right);
-        Step step;
-        step.coefficients = solved.rightCols(q);
-        step.cost = energy_ - right.rightCols(q).cwiseProduct(step.coefficients).sum();
-        const Matrix m =
-            full.block(k, k, k * f, k * f) - right.leftCols(k * f).transpose() * solved.leftCols(k * f);
-        const Matrix pull =
-            full.block(k, k + k * f, k * f, q) - right.leftCols(k * f).transpose() * step.coefficients;
-        const Matrix outer = step.coefficients * step.coefficients.transpose();
-        step.curvature.resize(k * f, k * f);
-        step.gradient.resize(k * f);
-        for (Index a = 0; a < k * f; ++a) {
-            step.gradient(a) = pull.row(a).dot(step.coefficients.row(a / f));
-            for (Index b = 0; b < k * f; ++b) step.curvature(a, b) = m(a, b) * outer(a / f, b / f);
+        return gram;
+    }
+
+    Assessment assess(const Matrix& nodes) const {
+        const Index k = nodes.cols(), f = free_rows(), q = target_.cols(), b = 1 + f;
+        Assessment out;
+        out.cost = energy_;
+        out.coefficients = Matrix::Zero(k, q);
+        out.offset = intercept_ ? Vector(target_.transpose() * root_ / total_) : Vector::Zero(q);
+        if (k == 0) return out;
+        Vector totals;  // [Φ B y]'W 1
+        Matrix full = sums(nodes, totals).template selfadjointView<Eigen::Lower>();
+        const Vector seen = full.diagonal();
+        if (intercept_) full.noalias() -= totals * totals.transpose() / total_;
+        std::vector<Index> values, slopes;  // the columns of Φ and of B
+        for (Index j = 0; j < k; ++j) {
+            values.push_back(j * b);
+            for (Index c = 0; c < f; ++c) slopes.push_back(j * b + 1 + c);
         }
-        return step;
+        Matrix g = full(values, values);
+        out.mass = seen(values) * (static_cast<double>(points_.size()) / total_);
+        constexpr double rounding = 1e-13;  // of the sums, relative
+        g.diagonal().array() += ridge_ + rounding * total_;
+        const Eigen::LLT<Matrix> factor(g);
+        if (factor.info() != Eigen::Success) {
+            out.cost = std::numeric_limits<double>::infinity();
+            return out;
+        }
+        const Matrix right = full(values, Eigen::lastN(q));  // Φ'Wy
+        out.inverse = factor.solve(Matrix::Identity(k, k));
+        out.coefficients = factor.solve(right);
+        out.cost = energy_ - right.cwiseProduct(out.coefficients).sum();
+        if (intercept_)
+            out.offset = (totals.tail(q) - out.coefficients.transpose() * totals(values)) / total_;
+        out.cross = full(values, slopes);
+        const Matrix half = factor.matrixL().solve(out.cross);
+        out.reduced = full(slopes, slopes);
+        out.reduced.noalias() -= half.transpose() * half;
+        out.pull = full(slopes, Eigen::lastN(q));
+        out.pull.noalias() -= out.cross.transpose() * out.coefficients;
+        return out;
     }
 
     /// (J'J + damping·diag) δ = J'r, without the coordinates that press against the boundary; at most one
     /// width a coordinate.
-    Vector direction(const Matrix& nodes, const Step& now, double damping) const {
+    Direction direction(const Matrix& nodes, const Assessment& now, double damping) const {
         constexpr double probe = 1e-3;
-        Matrix system = now.curvature;
-        Vector right = now.gradient;
+        const Index k = nodes.cols(), f = free_rows();
+        const Matrix outer = now.coefficients * now.coefficients.transpose();
+        Vector right(k * f);
+        Matrix system(k * f, k * f);
+        for (Index i = 0; i < k * f; ++i) {
+            right(i) = now.pull.row(i).dot(now.coefficients.row(i / f));
+            for (Index j = 0; j < k * f; ++j) system(j, i) = now.reduced(j, i) * outer(j / f, i / f);
+        }
+        if (k * f == 0) return {right, 0.0};
         const Vector sign = right.unaryExpr([](double g) { return g > 0.0 ? 1.0 : g < 0.0 ? -1.0 : 0.0; });
         const Matrix probed = move(nodes, probe * sign);
         const double floor = 1e-12 * system.diagonal().maxCoeff() + std::numeric_limits<double>::min();
         const double blocked = system.diagonal().maxCoeff() + floor;  // any positive number of the right unit
         Index at = 0;
-        for (Index j = 0; j < nodes.cols(); ++j)
-            for (Index row = 0; row < rows(); ++row) {
-                if (!domain_.free(row)) continue;
+        for (Index j = 0; j < k; ++j)
+            for (const Index row : free_) {
                 if (probed(row, j) == nodes(row, j)) {
                     system.row(at).setZero();
                     system.col(at).setZero();
@@ -151,15 +273,14 @@ private:
                 ++at;
             }
         const Vector step = Eigen::LDLT<Matrix>(system).solve(right);
-        return step.cwiseMax(-1.0).cwiseMin(1.0);
+        return {step.cwiseMax(-1.0).cwiseMin(1.0), step.dot(right)};
     }
 
     Matrix move(const Matrix& nodes, const Vector& step) const {
         Matrix moved = nodes;
         Index at = 0;
         for (Index j = 0; j < nodes.cols(); ++j) {
-            for (Index row = 0; row < rows(); ++row) {
-                if (!domain_.free(row)) continue;
+            for (const Index row : free_) {
                 if (row < domain_.dimension())
                     moved(row, j) += unit(nodes.col(j)) * step(at);
                 else
@@ -168,8 +289,7 @@ private:
             }
             Vector inside = moved.col(j);
             domain_.project(inside);
-            for (Index row = 0; row < rows(); ++row)
-                if (domain_.free(row)) moved(row, j) = inside(row);
+            for (const Index row : free_) moved(row, j) = inside(row);
         }
         return moved;
     }
@@ -177,10 +297,13 @@ private:
     const Kernel& kernel_;
     const detail::TiledPoints& points_;
     const Omega& domain_;
-    const Matrix& y_;
-    const Vector& weights_;
-    double ridge_;
-    double energy_;  // Σ w ‖y‖²
+    Vector root_;    // √w
+    Matrix target_;  // √w y', n x q
+    double total_;   // Σ w
+    double ridge_;   // ridge Σ w
+    double energy_{};
+    bool intercept_;
+    std::vector<Index> free_;
 };
 
 }  // namespace kernelet

@@ -2,7 +2,7 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/tiles.hpp>
-#include <kernelet/model/statistics.hpp>
+#include <kernelet/types.hpp>
 
 #include <Eigen/Cholesky>
 
@@ -11,29 +11,47 @@
 
 namespace kernelet {
 
+/// What a fit knows about its model beside the model: all empty where nothing is known.
+struct ModelStatistics {
+    /// K: the size of each kernel's part over the samples, ‖a_j k_j‖ relative to the sum of all. They add up
+    /// to one.
+    Vector shares{};
+    /// q: the deviation of what the model leaves over.
+    Vector noise{};
+    /// Of all parameters, linearised at the fit: the coefficients (output o, kernel j at o K + j), then
+    /// each kernel's center and log parameter (row r of kernel j at q K + j (d + p) + r, in the units of the
+    /// fit). Zero rows for what was not free to move.
+    Matrix covariance{};
+};
+
+/// ‖a_j k_j‖ over the samples, relative to the sum of all: K. O(n K).
+template <KernelFamily Kernel>
+Vector shares_of(const Kernel& kernel, const detail::TiledPoints& points, const Matrix& nodes,
+                 const Matrix& a, const Vector& weights) {
+    Vector shares(nodes.cols()), column(points.size());
+    for (Index j = 0; j < nodes.cols(); ++j) {
+        detail::kernel_column(kernel, points, nodes.col(j), column);
+        shares(j) = a.row(j).norm() * std::sqrt(column.cwiseAbs2().dot(weights));
+    }
+    if (shares.size() > 0 && shares.sum() > 0.0) shares /= shares.sum();
+    return shares;
+}
+
 /// Shares and parameter covariance of a fitted model Σ_j a_j k(x, z_j; θ_j), nodes (d + p) x K, a K x q,
 /// residual q x n: linearised at the fit, all that was free to move taken into account,
 ///     covariance = (Σ_o J_o' W J_o / σ_o² + ridge)⁻¹,   J_o = [k_j,  Σ_j a_jo ∂k_j/∂(z, log θ)],
 ///     σ_o² = Σ_i w_i r_oi² / (Σ w · (1 − parameters/(q n))).
 /// Left out where it would hold more than `most_parameters`². O(n q (K (q + d + p))²).
 template <KernelFamily Kernel, Domain Omega>
-ModelStatistics uncertainty(const Kernel& kernel, const detail::TiledPoints& points, const Omega& domain,
-                            const Matrix& nodes, const Matrix& a, const Matrix& residual,
-                            const Vector& weights, double ridge) {
+ModelStatistics statistics_of(const Kernel& kernel, const detail::TiledPoints& points, const Omega& domain,
+                              const Matrix& nodes, const Matrix& a, const Matrix& residual,
+                              const Vector& weights, double ridge) {
     constexpr Index most_parameters = 1000;
     constexpr double rounding = 1e-12;
     const Index k = nodes.cols(), q = a.cols(), rows = nodes.rows(), n = points.size();
     const Index parameters = k * (q + rows);
     ModelStatistics statistics;
-    statistics.shares = Vector::Zero(k);
-    Vector column(n);
-    for (Index j = 0; j < k; ++j) {
-        detail::kernel_column(kernel, points, nodes.col(j), column);
-        statistics.shares(j) =
-            a.row(j).norm() * std::sqrt(column.cwiseAbs2().dot(weights));  // ‖a_j k_j‖ over the samples
-    }
-    if (statistics.shares.sum() > 0.0) statistics.shares /= statistics.shares.sum();
-
+    statistics.shares = shares_of(kernel, points, nodes, a, weights);
     std::vector<Index> moving;  // the parameters that were free
     for (Index at = 0; at < k * q; ++at) moving.push_back(at);
     for (Index j = 0; j < k; ++j)

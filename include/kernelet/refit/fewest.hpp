@@ -1,0 +1,86 @@
+#pragma once
+
+#include <kernelet/refit/complete.hpp>
+#include <kernelet/refit/prune.hpp>
+
+#include <Eigen/Eigenvalues>
+
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+struct FewestOptions {
+    /// Of the slides inside the search; what it ends with is slid to the end.
+    SlideOptions sliding{20, 1e-3, 0.1};
+    PruneOptions pruning{};
+    /// Times that the best model is given a kernel more, and pruned again, while that helps.
+    Index rounds = 2;
+    /// Kernels of the best model, the cheapest, that are tried to be replaced.
+    Index swaps = 3;
+};
+
+/// The fewest kernels that a goal allows, from the peaks of a dual solution. Three starts: all peaks, those
+/// of one sign, those of the other, since a wave is as well one broad kernel with dips as a kernel for every
+/// half wave, and no sequence of single drops leads from one to the other. Each is completed, pruned, and the
+/// best by the goal's score goes on. For several outputs, "sign" is along the axis in which coefficients vary
+/// most.
+template <KernelFamily Kernel, Domain Omega, class Residual>
+Slid fewest(const Kernel& kernel, const detail::TiledPoints& points, const Slide<Kernel, Omega>& slide,
+            const Goal& goal, const Matrix& peaks, const Matrix& candidates, const Vector& weights,
+            const Residual& residual_of, Index most, const FewestOptions& options = {}) {
+    const auto improved = [&](Slid model, Index limit) {
+        return prune(slide, goal,
+                     complete(kernel, points, slide, goal, candidates, weights, residual_of, std::move(model),
+                              limit, options.sliding),
+                     options.sliding, options.pruning);
+    };
+    const Slid all = slide(peaks, options.sliding);
+    Slid best = improved(all, most);
+    double least = goal.score(best);
+
+    const auto consider = [&](Slid model) {
+        const double score = goal.score(model);
+        if (!(score < least)) return false;
+        least = score;
+        best = std::move(model);
+        return true;
+    };
+    Vector side = Vector::Zero(peaks.cols());
+    if (all.size() > 0) {
+        const Matrix& a = all.at.coefficients;
+        const Eigen::SelfAdjointEigenSolver<Matrix> axes(a.transpose() * a);
+        side = a * axes.eigenvectors().rightCols(1);
+    }
+    for (const double sign : {-1.0, 1.0}) {
+        std::vector<Index> kept;
+        for (Index j = 0; j < peaks.cols(); ++j)
+            if (sign * side(j) > 0.0) kept.push_back(j);
+        const auto count = static_cast<Index>(kept.size());
+        if (count == 0 || count == peaks.cols()) continue;
+        consider(improved(slide(peaks(Eigen::all, kept), options.sliding), most));
+    }
+    // One kernel more, then pruned again; and the same after a kernel less.
+    const auto replaced = [&](const Slid& model) {
+        Matrix more(peaks.rows(), model.size() + 1);
+        more << model.nodes,
+            candidates.col(most_explaining(kernel, points, candidates, residual_of(model), weights));
+        return improved(slide(std::move(more), options.sliding), most);
+    };
+    for (Index round = 0; round < options.rounds && candidates.cols() > 0; ++round)
+        if (!consider(replaced(best))) break;
+    if (candidates.cols() > 0) {
+        const Slid from = best;
+        std::vector<std::pair<double, Index>> order;
+        for (Index j = 0; j < from.size(); ++j) order.emplace_back(from.at.price(j), j);
+        std::sort(order.begin(), order.end());
+        if (static_cast<Index>(order.size()) > options.swaps)
+            order.resize(static_cast<std::size_t>(options.swaps));
+        for (const auto& [price, j] : order)
+            consider(replaced(slide(without_column(from.nodes, j), options.sliding)));
+    }
+    Slid polished = slide.from(best);
+    return goal.score(polished) <= least ? polished : best;
+}
+
+}  // namespace kernelet
