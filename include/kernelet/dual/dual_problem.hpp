@@ -88,7 +88,7 @@ struct DualSolution {
     Matrix alpha{};           ///< q x nodes: the recovered primal α
     double dual_value{};
     double primal_value{};
-    double violation{};  ///< of the recovered α, see FeasibleSet::violation
+    double violation{};   ///< of the recovered α, see FeasibleSet::violation
     bool atomic = false;  ///< α is point masses at the nodes: a sum, no integral, and a support of measure 0
     Index iterations{};
     Status status = Status::iteration_limit;

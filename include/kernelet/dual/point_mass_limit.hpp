@@ -117,8 +117,8 @@ private:
         return nodes;
     }
 
-    /// The problem on given atoms: nodes of measure one and a threshold τ' that no ‖m‖ reaches, so that a node
-    /// costs τ'‖m‖; then in the unit where τ' is τ.
+    /// The problem on given atoms: nodes of measure one and a threshold τ' that no ‖m‖ reaches, so that a
+    /// node costs τ'‖m‖; then in the unit where τ' is τ.
     template <class Problem>
     DualSolution on_atoms(const Problem& problem, const Matrix& atoms, double tau) const {
         constexpr double far = 30.0;  // times the size of y: a coefficient beyond it lives on cancellation
