@@ -262,7 +262,7 @@ private:
                 // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve
                 // begins
                 const Matrix unsparse = problem.field(stage.solution.lambda, stage.solution.quadrature.nodes);
-                stage.unsparse_height = unsparse.colwise().norm().maxCoeff();
+                stage.unsparse_height = unsparse.size() > 0 ? unsparse.colwise().norm().maxCoeff() : 0.0;
                 problem.gamma = threshold_to_gamma(stage.unsparse_height);
                 const Matrix lambda = stage.solution.lambda;
                 problem.warm_start = &lambda;

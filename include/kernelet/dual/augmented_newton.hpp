@@ -73,7 +73,7 @@ private:
         const auto m = static_cast<Index>(on.size());
         const bool one_output = dual.problem().outputs() == 1;
         const bool invertible = now.target.diagonal.minCoeff() > 0.0;
-        if (one_output && invertible && m < n && m <= options_.dense_nodes)
+        if (one_output && invertible && m > 0 && m < n && m <= options_.dense_nodes)
             return low_rank_direction(dual, now, damping, on, cache);
         if (!one_output || n > options_.dense_samples) return iterative_direction(dual, now, damping, on);
         if (dual.problem().gamma > 0.0) return factored_direction(dual, now, damping, active_gram(dual, on));

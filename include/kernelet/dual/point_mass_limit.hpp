@@ -101,6 +101,8 @@ public:
     }
 
 private:
+    static constexpr double seed_share = 0.8;
+
     /// Maxima of ‖ᾱ_λ‖ above a level.
     template <class Problem>
     Matrix maxima(const Problem& problem, const Matrix& grid, const Matrix& lambda, double level) const {
@@ -108,12 +110,18 @@ private:
         for (Index t = 0; t < problem.points.tiles(); ++t)
             x.middleCols(problem.points.first(t), problem.points.count(t)) =
                 problem.points.rows(t).transpose();
-        const CoefficientField values(problem.kernel, x, lambda, 0.5 * level * level,
+        // A maximum between nodes is higher than they are: ascents begin below the level.
+        const double seeded = seed_share * level;
+        const CoefficientField values(problem.kernel, x, lambda, 0.5 * seeded * seeded,
                                       InputScaling::identity(x.rows()));
         const ExtractedPeaks found =
             extract_peaks(values, problem.domain, problem.points, grid, options_.peaks);
-        Matrix nodes(problem.domain.rows(), static_cast<Index>(found.peaks.size()));
-        for (Index j = 0; j < nodes.cols(); ++j) nodes.col(j) = found.peaks[static_cast<std::size_t>(j)].node;
+        std::vector<Index> high;
+        for (std::size_t j = 0; j < found.peaks.size(); ++j)
+            if (found.peaks[j].height > level) high.push_back(static_cast<Index>(j));
+        Matrix nodes(problem.domain.rows(), static_cast<Index>(high.size()));
+        for (Index j = 0; j < nodes.cols(); ++j)
+            nodes.col(j) = found.peaks[static_cast<std::size_t>(high[static_cast<std::size_t>(j)])].node;
         return nodes;
     }
 

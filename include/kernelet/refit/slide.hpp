@@ -225,6 +225,10 @@ private:
         const Eigen::LLT<Matrix> factor(g);
         if (factor.info() != Eigen::Success) {
             out.cost = std::numeric_limits<double>::infinity();
+            out.inverse = Matrix::Identity(k, k);
+            out.cross = Matrix::Zero(k, k * f);
+            out.reduced = Matrix::Zero(k * f, k * f);
+            out.pull = Matrix::Zero(k * f, q);
             return out;
         }
         const Matrix right = full(values, Eigen::lastN(q));  // Φ'Wy

@@ -41,6 +41,7 @@ Vector shares_of(const Kernel& kernel, const detail::TiledPoints& points, const 
 /// residual q x n: linearised at the fit, all that was free to move taken into account,
 ///     covariance = (Σ_o J_o' W J_o / σ_o² + ridge)⁻¹,   J_o = [k_j,  Σ_j a_jo ∂k_j/∂(z, log θ)],
 ///     σ_o² = Σ_i w_i r_oi² / (Σ w · (1 − parameters/(q n))).
+/// Right where the outputs' noises are alike: the kernels were slid by the sum of squares over all outputs.
 /// Left out where it would hold more than `most_parameters`². O(n q (K (q + d + p))²).
 template <KernelFamily Kernel, Domain Omega>
 ModelStatistics statistics_of(const Kernel& kernel, const detail::TiledPoints& points, const Omega& domain,
@@ -65,12 +66,13 @@ ModelStatistics statistics_of(const Kernel& kernel, const detail::TiledPoints& p
                       (weights.sum() * std::max(1.0 - spent, 1.0 / static_cast<double>(n))));
     if (parameters > most_parameters || k == 0) return statistics;
 
+    const double mean_weight = weights.mean();  // only their ratios count
     Matrix information = Matrix::Zero(parameters, parameters);
     Matrix jet(detail::TiledPoints::tile, 1 + rows);
     Matrix design(parameters, detail::TiledPoints::tile);
     for (Index t = 0; t < points.tiles(); ++t) {
         const Index m = points.count(t);
-        const Vector root = weights.segment(points.first(t), m).cwiseSqrt();
+        const Vector root = (weights.segment(points.first(t), m) / mean_weight).cwiseSqrt();
         for (Index o = 0; o < q; ++o) {
             if (!(statistics.noise(o) > 0.0)) continue;
             design.setZero();
