@@ -121,7 +121,7 @@ do for [w in "0.01 0.02 0.05 0.1 0.2 0.5 1 2 5"] { set ytics add (w log10(w)) }
 set cblabel "α(z, w); white: zero, below the threshold" offset 1 textcolor rgb ink
 plot "alpha.csv" using 1:3:4 skip 1 with image notitle, \
      "kernels.csv" using 1:(log10($2)) skip 1 with points pt 6 ps 1.6 lw 1.5 lc rgb ink \
-         title "peaks: each becomes one kernel"
+         title "kernels: begun at the peaks, then slid"
 )gnuplot");
 }
 
