@@ -81,15 +81,11 @@ int main() {
     // refit: the fewest kernels within the tolerance, slid, completed and pruned from the peaks
     constexpr double ridge = 1e-5;
     const kernelet::Slide slide(kernel, points, domain, y, weights, ridge);
-    const auto residual_of = [&](const kernelet::Slid& s) -> Matrix {
-        return y - problem.values(s.nodes, s.at.coefficients.transpose());
-    };
     constexpr double noise_share = 0.01;  // of the variance of y; unused where there is a tolerance
     kernelet::Goal goal(n, y.squaredNorm(), noise_share, slide.free_rows() + 1, n / 3);
-    goal.within([&](const kernelet::Slid& s) { return feasible.violation(y - residual_of(s)); });
+    goal.within([&](const kernelet::Slid& s) { return feasible.violation(slide.prediction(s)); });
     const Matrix candidates = problem.nodes(1500).nodes;
-    const kernelet::Slid few =
-        kernelet::fewest(kernel, points, slide, goal, nodes, candidates, weights, residual_of, n / 3);
+    const kernelet::Slid few = kernelet::fewest(slide, goal, nodes, candidates, n / 3);
     std::printf("refit     %td kernels of %td meet the tolerance, largest coefficient %.3f\n", few.size(),
                 count, few.at.coefficients.cwiseAbs().maxCoeff());
 

@@ -82,11 +82,6 @@ struct LeastLoss {
     double derivative(double, double) const;
     double level(double) const;
     Interval interval(double, double) const;
-    double argmin(double, double, double, double) const;
-    double aggregate_minimum(const ConstMatrixRef&, const ConstMatrixRef&, const ConstVectorRef&,
-                             double) const;
-    kernelet::Projection aggregate_projection(const ConstMatrixRef&, const ConstMatrixRef&,
-                                              const ConstVectorRef&, double) const;
 };
 struct VoidLoss : LeastLoss {
     void value(double, double) const;
@@ -102,35 +97,53 @@ private:
 struct PairLoss : LeastLoss {
     std::pair<double, double> interval(double, double) const;
 };
-struct ArgminlessLoss : LeastLoss {
+struct NamelessLoss {
+    double value(double, double) const;
+    double derivative(double, double) const;
+    double level(double) const;
+    Interval interval(double, double) const;
+};
+struct UncopyableLoss : LeastLoss {
+    UncopyableLoss(const UncopyableLoss&) = delete;
+};
+/// A closed form of another shape is none: the generic search is used.
+struct OddlyClosedLoss : LeastLoss {
     double argmin(double) const;
-};
-struct UnsummedLoss : LeastLoss {
-private:
-    using LeastLoss::aggregate_minimum;
-};
-struct UnprojectedLoss : LeastLoss {
     kernelet::Matrix aggregate_projection(const ConstMatrixRef&, const ConstMatrixRef&, const ConstVectorRef&,
                                           double) const;
 };
 
 static_assert(kernelet::ConvexLoss<kernelet::SquaredLoss>);
+static_assert(kernelet::ConvexLoss<kernelet::EpsilonInsensitiveLoss>);
+static_assert(kernelet::ConvexLoss<kernelet::HuberLoss>);
+static_assert(kernelet::ConvexLoss<kernelet::QuantileLoss>);
+static_assert(kernelet::ConvexLoss<kernelet::HingeLoss>);
+static_assert(kernelet::ConvexLoss<kernelet::LogisticLoss>);
 static_assert(kernelet::ConvexLoss<LeastLoss>);
+static_assert(kernelet::ConvexLoss<OddlyClosedLoss>);
 static_assert(!kernelet::ConvexLoss<VoidLoss>);
 static_assert(!kernelet::ConvexLoss<FlatLoss>);
 static_assert(!kernelet::ConvexLoss<LevellessLoss>);
 static_assert(!kernelet::ConvexLoss<PairLoss>);
-static_assert(!kernelet::ConvexLoss<ArgminlessLoss>);
-static_assert(!kernelet::ConvexLoss<UnsummedLoss>);
-static_assert(!kernelet::ConvexLoss<UnprojectedLoss>);
+static_assert(!kernelet::ConvexLoss<NamelessLoss>);
+static_assert(!kernelet::ConvexLoss<UncopyableLoss>);
 static_assert(!kernelet::ConvexLoss<kernelet::Gaussian>);
+static_assert(kernelet::detail::HasArgmin<kernelet::SquaredLoss>);
+static_assert(!kernelet::detail::HasArgmin<LeastLoss>);
+static_assert(!kernelet::detail::HasArgmin<OddlyClosedLoss>);
+static_assert(kernelet::detail::HasAggregateProjection<kernelet::SquaredLoss>);
+static_assert(!kernelet::detail::HasAggregateProjection<kernelet::HingeLoss>);
+static_assert(!kernelet::detail::HasAggregateProjection<OddlyClosedLoss>);
+static_assert(kernelet::detail::is_classification<kernelet::HingeLoss>());
+static_assert(kernelet::detail::is_classification<kernelet::LogisticLoss>());
+static_assert(!kernelet::detail::is_classification<kernelet::SquaredLoss>());
 
 // --- Domain
 
 struct LeastDomain {
     Index dimension() const;
     Index rows() const;
-    LeastDomain with_parameters(Index) const;
+    LeastDomain with_parameters(const kernelet::ParameterLayout&) const;
     Index uniforms() const;
     void place(const ConstVectorRef&, VectorRef) const;
     void project(VectorRef) const;
@@ -142,7 +155,7 @@ struct LeastDomain {
 struct DerivedDomain : LeastDomain {};
 template <class Self>
 struct RetypedDomain : LeastDomain {
-    Self with_parameters(Index) const;
+    Self with_parameters(const kernelet::ParameterLayout&) const;
 };
 struct SoundDomain : RetypedDomain<SoundDomain> {};
 struct IntegerMaskDomain : RetypedDomain<IntegerMaskDomain> {

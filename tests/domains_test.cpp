@@ -179,7 +179,7 @@ TEST_CASE("the quantile of a width inverts the width at a quantile", "[domains]"
 TEST_CASE("projection is idempotent, inside, nearest", "[domains]") {
     const Interval widths{0.1, 10.0};
     check_projection(Box(lo2, hi2, widths), lo2, hi2);
-    check_projection(Box(lo2, hi2, widths).with_parameters(3), lo2, hi2);
+    check_projection(Box(lo2, hi2, widths).with_parameters({3}), lo2, hi2);
     check_projection(FixedWidth(lo2, hi2, 0.7), lo2, hi2);
     const Matrix x = support::uniforms(5, 40, 2, -1.0, 1.0);
     const Vector margin = 0.1 * (x.rowwise().maxCoeff() - x.rowwise().minCoeff());
@@ -206,22 +206,22 @@ TEST_CASE("each problem of the paper frees its own coordinates", "[domains]") {
         CHECK(candidates.free(row) == (row >= 2));
         CHECK(candidates.released().free(row));
     }
-    CHECK(candidates.with_parameters(2).released().with_parameters(3).free(0));
-    CHECK(candidates.with_parameters(2).free(3));
+    CHECK(candidates.with_parameters({2}).released().with_parameters({3}).free(0));
+    CHECK(candidates.with_parameters({2}).free(3));
 }
 
 TEST_CASE("one width is written to all p rows of theta", "[domains]") {
     const Interval widths{0.1, 1.0};
     const Matrix z = support::uniforms(2, 9, 5);
     const auto check = [](const auto& domain) {
-        const auto several = domain.with_parameters(3);
+        const auto several = domain.with_parameters({3});
         CHECK(several.dimension() == 2);
         CHECK(several.rows() == 5);
         CHECK(several.uniforms() == domain.uniforms());
         const Matrix nodes = drawn(several, 200, 7);
         CHECK(support::same_bits(nodes.row(2), nodes.row(3)));
         CHECK(support::same_bits(nodes.row(2), nodes.row(4)));
-        CHECK(support::same_bits(nodes.topRows(3), drawn(domain.with_parameters(1), 200, 7)));
+        CHECK(support::same_bits(nodes.topRows(3), drawn(domain.with_parameters({1}), 200, 7)));
         if (const auto rule = several.rule(4000)) {
             CHECK(support::same_bits(rule->nodes.row(2), rule->nodes.row(4)));
             CHECK(support::same_bits(rule->weights, domain.rule(4000)->weights));

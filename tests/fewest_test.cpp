@@ -70,22 +70,16 @@ struct Setting {
     }
 
     Slid completed(const Goal& goal, const Matrix& start, Index most) const {
-        return complete(
-            kernel, points, slide, goal, candidates, weights, [&](const Slid& m) { return residual(m); },
-            slide(start), most, SlideOptions{});
+        return complete(slide, goal, candidates, slide(start), most, SlideOptions{});
     }
 
     Slid found(const Goal& goal, const Matrix& peaks, Index most = 60,
                const FewestOptions& options = {}) const {
-        return fewest(
-            kernel, points, slide, goal, peaks, candidates, weights,
-            [&](const Slid& m) { return residual(m); }, most, options);
+        return fewest(slide, goal, peaks, candidates, most, options);
     }
 
     Slid found_without_candidates(const Goal& goal, const Matrix& peaks) const {
-        return fewest(
-            kernel, points, slide, goal, peaks, Matrix(box.rows(), 0), weights,
-            [&](const Slid& m) { return residual(m); }, Index{60});
+        return fewest(slide, goal, peaks, Matrix(box.rows(), 0), Index{60});
     }
 };
 
@@ -291,7 +285,8 @@ TEST_CASE("the candidate that explains most is the best single kernel", "[comple
             best = j;
         }
     }
-    CHECK(most_explaining(Gaussian{}, detail::TiledPoints(x), nodes, residual, weights) == best);
+    CHECK(most_explaining(Gaussian{}, detail::TiledPoints(x), nodes, residual * weights.asDiagonal(),
+                          weights) == best);
     // A kernel on a single sample would explain all of it, and means nothing.
     Matrix narrow(2, 2);
     narrow << x(0, 7), 0.0, 1e-6, 1.0;

@@ -149,6 +149,7 @@ bool pursuit_row(Index m, Index n, int realisations, double asked) {
         errors[slot] = mean_squared_error(fit.model, r);
         KompOptions options;
         options.width = width;
+        options.center = false;  // as published: it has no offset
         const auto path = Komp<>(options).path(r.x, r.y);
         theirs[slot] = static_cast<double>(n + 1);  // none of its models is as good
         for (Index kernels = 0; kernels <= n; ++kernels)

@@ -25,6 +25,8 @@ namespace kernelet {
 /// Optional fast paths, used where they exist:
 ///     reach(node)              distance past which k is below rounding; without it nothing is skipped
 ///     coherence(a, b)          ⟨k_a, k_b⟩/‖k_a‖‖k_b‖ in closed form; without it, over the samples
+/// Where the last row of θ is a shape:
+///     shapes()                 the values it may take, std::vector<double>
 /// Not promised: that k depends on x − z, is radial, positive, or decays.
 /// Thread safety: const members are called from many threads at once.
 template <class K>
@@ -38,41 +40,48 @@ concept KernelFamily = std::copyable<K> &&
     { kernel.jet(xt, node, jet) } -> std::same_as<void>;
 };
 
-/// A convex loss ℓ(ŷ, y) and the sets of ŷ it allows at a tolerance t.
-///     value, derivative        ℓ and ∂ℓ/∂ŷ
+/// A loss ℓ(ŷ, y) of one number, convex in ŷ, its least value 0 (attained or not), and the sets of ŷ that it
+/// allows at a tolerance t.
+///     name                     a word for messages and files
+///     value, derivative        ℓ and ∂ℓ/∂ŷ (any subgradient at a kink), not NaN however large ŷ is
 ///     level(t)                 ε, the bound on ℓ that tolerance t stands for
 ///     interval(y, t)           {ŷ : ℓ(ŷ, y) ≤ ε}, ends may be infinite
-///     argmin(λ, μ, y, r)       of μℓ + λŷ over |ŷ − y| ≤ r (Algorithm 1)
-///     aggregate_minimum        min of ⟨λ, ŷ⟩ over Σ wℓ ≤ ε Σ w, −∞ outside the barrier cone
-///     aggregate_projection     onto that set, with its generalised Jacobian
+/// Optional closed forms, used where they exist; without them losses/separable.hpp and losses/aggregate.hpp
+/// search:
+///     proximal(v, κ, y)        argmin of κℓ + ½(ŷ − v)²
+///     curvature(ŷ, y)          ∂²ℓ/∂ŷ², +∞ at a kink (exactly where proximal puts ŷ)
+///     conjugate(s, y)          sup of sŷ − ℓ, +∞ outside its domain
+///     argmin(λ, μ, y, r)       of μℓ + λŷ over |ŷ − y| ≤ r, r finite or not (Algorithm 1)
+///     farthest(t, m)           a bound on |ŷ − y| where ℓ ≤ mε (the box of Algorithm 1)
+///     aggregate_minimum(λ, y, w, t)      min of ⟨λ, ŷ⟩ over Σ wℓ ≤ ε q Σ w, −∞ outside the barrier cone
+///     aggregate_projection(v, y, w, t)   onto that set, with its generalised Jacobian
+/// Optional traits:
+///     classification           static constexpr bool; true: targets must be −1 or +1
+///     adapted(σ)               the same loss with a scale of its own chosen by the noise deviation σ
 /// Matrices are q x n, weights n. Not promised: differentiability, boundedness of the sets.
 template <class L>
-concept ConvexLoss = std::copyable<L> &&
-    requires(const L& loss, double number, const ConstMatrixRef& matrix, const ConstVectorRef& weights) {
+concept ConvexLoss = std::copyable<L> && requires(const L& loss, double number) {
     { L::name } -> std::convertible_to<std::string_view>;
     { loss.value(number, number) } -> std::same_as<double>;
     { loss.derivative(number, number) } -> std::same_as<double>;
     { loss.level(number) } -> std::same_as<double>;
     { loss.interval(number, number) } -> std::same_as<Interval>;
-    { loss.argmin(number, number, number, number) } -> std::same_as<double>;
-    { loss.aggregate_minimum(matrix, matrix, weights, number) } -> std::same_as<double>;
-    { loss.aggregate_projection(matrix, matrix, weights, number) } -> std::same_as<Projection>;
 };
 
 /// Ω = X x W with a probability measure ρ, given as a map from the unit cube.
 ///     dimension(), rows()      d and d + p
-///     with_parameters(p)       the same domain for a kernel whose θ has p rows
+///     with_parameters(layout)  the same domain for a kernel of another θ
 ///     uniforms(), place(u, node)   ρ is the image of the uniform measure on [0, 1]^uniforms
 ///     project(node)            the nearest node inside, coordinate by coordinate
 ///     free(row)                whether ascent and slide may move that row
 ///     rule(budget)             a quadrature of ρ of at most `budget` nodes, where there is a good one
 ///     widths()                 the interval of scales
 template <class D>
-concept Domain = std::copyable<D> &&
-    requires(const D& domain, Index index, const ConstVectorRef& u, VectorRef node) {
+concept Domain = std::copyable<D> && requires(const D& domain, Index index, const ParameterLayout& layout,
+                                              const ConstVectorRef& u, VectorRef node) {
     { domain.dimension() } -> std::same_as<Index>;
     { domain.rows() } -> std::same_as<Index>;
-    { domain.with_parameters(index) } -> std::same_as<D>;
+    { domain.with_parameters(layout) } -> std::same_as<D>;
     { domain.uniforms() } -> std::same_as<Index>;
     { domain.place(u, node) } -> std::same_as<void>;
     { domain.project(node) } -> std::same_as<void>;

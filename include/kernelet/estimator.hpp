@@ -7,8 +7,7 @@
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
-#include <kernelet/dual/certificate.hpp>
-#include <kernelet/dual/infeasibility.hpp>
+#include <kernelet/dual/dual_stage.hpp>
 #include <kernelet/field/coefficient_field.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/losses/squared.hpp>
@@ -138,13 +137,6 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    /// What an earlier solution knows: λ in the samples' order as given, γ, and max‖ᾱ₀‖ from which γ is made.
-    struct WarmStart {
-        Matrix lambda{};
-        std::optional<double> gamma{};
-        std::optional<double> unsparse_height{};
-    };
-
     template <class X, class Y>
     static Samples gathered(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) {
         Samples samples;
@@ -168,6 +160,10 @@ private:
                         " columns; x is d x n, one sample a column, y a column of n or q x n");
         detail::require_finite(samples.x, "x");
         detail::require_finite(samples.y, "y");
+        if constexpr (detail::is_classification<Loss>())
+            for (Index i = 0; i < samples.y.size(); ++i)
+                detail::require(std::abs(samples.y(i)) == 1.0, "y(", i, ") = ", samples.y(i),
+                                " must be -1 or +1 for the ", Loss::name, " loss");
         if (samples.weights.size() == 0) samples.weights = Vector::Ones(n);
         detail::require(samples.weights.size() == n, "weights has ", samples.weights.size(), " entries for ",
                         n, " samples");
@@ -201,96 +197,19 @@ private:
         return run(samples, InputScaling::identity(samples.x.rows()), domain, std::move(observer), {});
     }
 
-    /// The smallest tolerance chosen for the user, relative to the deviation of y: noise-free data need not
-    /// be met to the last bit.
-    static constexpr double least_relative_tolerance = 5e-3;
-    /// And the largest: among few samples in many dimensions rough signal looks like noise, and a dual solved
-    /// at the deviation of y itself has no peaks. The information criterion decides later what is noise.
-    static constexpr double most_relative_tolerance = 0.5;
-
-    Vector tolerances(const Samples& samples, const Matrix& x, const Matrix& y, Report& report) const {
-        if (samples.tolerances.size() > 0) return samples.tolerances;
-        if (options_.tolerance) return Vector::Constant(y.cols(), *options_.tolerance);
-        report.noise_deviation = detail::noise_deviation(x, y);
-        const double deviation = y.norm() / std::sqrt(static_cast<double>(y.size()));
-        constexpr double room = 1.1;  // over what no function can go below
-        return Vector::Constant(y.cols(),
-                                std::max({std::min(options_.noise_multiple * report.noise_deviation,
-                                                   most_relative_tolerance * deviation),
-                                          least_relative_tolerance * deviation,
-                                          room * detail::duplicate_residual(x, y, options_.scope)}));
-    }
-
-    struct DualStage {
-        DualSolution solution{};
-        Certificate certificate{};
-        double unsparse_height = 0.0;  // max‖ᾱ₀‖
-        bool infeasible = false;
-        Vector tolerances{};  // solved at
-        std::vector<Index> culprits{};
-    };
-
-    /// Solves the dual at γ = 0, sets the threshold by it and solves again from there. Where the tolerance is
-    /// infeasible, says whom to blame and doubles it until it is not, so that there is a best point to keep.
-    /// `warm` is in spatial order.
-    template <class Omega>
-    DualStage solve_dual(const Matrix& y, const Vector& tolerance, const Vector& weights,
-                         const detail::TiledPoints& points, const Omega& domain,
-                         const ObserverFunction& watch, const WarmStart& warm) const {
-        const double scale = y.norm() / std::sqrt(static_cast<double>(y.size()));
-        std::optional<double> gamma = options_.gamma ? options_.gamma : warm.gamma;
-        if (!gamma && options_.sparsity == 0.0) gamma = 0.0;
-        if (!gamma && warm.unsparse_height) gamma = threshold_to_gamma(*warm.unsparse_height);
-        DualStage stage;
-        stage.unsparse_height = warm.unsparse_height.value_or(0.0);
-        for (double relaxation = 1.0;; relaxation *= 2.0) {
-            const Vector relaxed =
-                stage.infeasible
-                    ? Vector((relaxation * tolerance).array().max(first_relaxed * relaxation * scale))
-                    : tolerance;
-            const FeasibleSet<Loss> feasible(loss_, y, options_.scope, relaxed, weights);
-            DualProblem<Kernel, Loss, Omega> problem(kernel_, domain, points, feasible, gamma.value_or(0.0),
-                                                     options_.seed);
-            problem.warm_start = warm.lambda.size() > 0 && !stage.infeasible ? &warm.lambda : nullptr;
-            // Without sparsity all nodes are on, and only the height of ᾱ₀ is asked for: few nodes do.
-            const Quadrature few = gamma ? Quadrature{} : problem.nodes(unsparse_nodes);
-            if (!gamma) problem.fixed_nodes = &few;
-            stage.solution = solver_.solve(problem, watch);
-            problem.fixed_nodes = nullptr;
-            if (!gamma && (stage.solution.status == Status::converged ||
-                           stage.solution.status == Status::iteration_limit)) {
-                // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve
-                // begins
-                const Matrix unsparse = problem.field(stage.solution.lambda, stage.solution.quadrature.nodes);
-                stage.unsparse_height = unsparse.size() > 0 ? unsparse.colwise().norm().maxCoeff() : 0.0;
-                problem.gamma = threshold_to_gamma(stage.unsparse_height);
-                const Matrix lambda = stage.solution.lambda;
-                problem.warm_start = &lambda;
-                stage.solution = solver_.solve(problem, watch);
-                problem.warm_start = nullptr;
-            }
-            if (stage.solution.status == Status::infeasible && relaxed.maxCoeff() < most_relaxed * scale) {
-                if (!stage.infeasible) stage.culprits = culprits(stage.solution.lambda);
-                stage.infeasible = true;
-                continue;
-            }
-            stage.tolerances = relaxed;
-            stage.certificate = certify(problem, stage.solution);
-            return stage;
+    /// What the fit is measured from: zero where that is among the values of y, its range and a tenth more:
+    /// the paper's model, which has no offset. Elsewhere, as for a temperature in kelvin, the mean.
+    Vector baseline(const Matrix& y, const Vector& weights) const {
+        constexpr double margin = 0.1;
+        Vector base = Vector::Zero(y.rows());
+        if (!options_.center || detail::is_classification<Loss>()) return base;
+        for (Index o = 0; o < y.rows(); ++o) {
+            const double lo = y.row(o).minCoeff(), hi = y.row(o).maxCoeff(), room = margin * (hi - lo);
+            if (lo - room > 0.0 || hi + room < 0.0) base(o) = y.row(o).dot(weights) / weights.sum();
         }
+        return base;
     }
 
-    double threshold_to_gamma(double unsparse_height) const {
-        const double tau = options_.sparsity * unsparse_height;
-        return 0.5 * tau * tau;
-    }
-
-    static constexpr Index unsparse_nodes = 2048;  // on which ᾱ₀ is found: 4096 move its height by 2 %
-
-    // Relaxing a tolerance of zero begins at this share of the size of y, and ends where zero itself is long
-    // feasible.
-    static constexpr double first_relaxed = 1e-3;
-    static constexpr double most_relaxed = 4.0;
     static constexpr Index candidate_nodes = 1500;  // from which kernels are added to a model
     static constexpr int path_doublings = 2;  // of the threshold, in search of a model within max_kernels
 
@@ -310,51 +229,55 @@ private:
                 return stopped ? Verdict::stop : Verdict::proceed;
             };
 
-        // samples in spatial order, y centered
+        // samples in spatial order, y from its baseline
         const Matrix unordered = scaling.to_internal(samples.x);
         const std::vector<Index> order = detail::spatial_order(unordered);
         const Matrix x = unordered(Eigen::all, order);
         Matrix y = samples.y(Eigen::all, order);
         const Vector weights = samples.weights(order);
-        Samples ordered;
-        if (samples.tolerances.size() > 0) ordered.tolerances = samples.tolerances(order);
-        const Vector offset = options_.center ? Vector(y * weights / weights.sum()) : Vector::Zero(y.rows());
+        const Vector offset = baseline(y, weights);
         y.colwise() -= offset;
 
         // dual
-        const Omega domain = given_domain.with_parameters(kernel_.parameters(x.rows()));
+        const Omega domain = given_domain.with_parameters(parameter_layout(kernel_, x.rows()));
         const detail::TiledPoints points(x);
-        const Vector tolerance = tolerances(ordered, x, y, report);
+        const bool tolerance_given = options_.tolerance || samples.tolerances.size() > 0;
+        if (!tolerance_given || detail::adapts<Loss>)
+            report.noise_deviation = detail::is_classification<Loss>() ? 0.0 : detail::noise_deviation(x, y);
+        const Loss loss = detail::adapted(loss_, report.noise_deviation);
+        const Vector tolerance =
+            samples.tolerances.size() > 0 ? Vector(samples.tolerances(order))
+            : options_.tolerance
+                ? Vector(Vector::Constant(y.cols(), *options_.tolerance))
+                : Vector(Vector::Constant(y.cols(),
+                                          default_tolerance(loss, x, y, report.noise_deviation, options_)));
         report.tolerance = tolerance.maxCoeff();
+        const DualStage<Kernel, Loss, Omega, Solver> stage{kernel_, loss,      domain,  points,  y,
+                                                           weights, tolerance, solver_, options_};
         WarmStart from = warm;
         if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, order);
-        DualStage dual = solve_dual(y, tolerance, weights, points, domain, watch, from);
+        SolvedDual dual = stage.solve(from, watch);
         double dual_seconds = seconds_since(start);
-        const bool tolerance_given = options_.tolerance || samples.tolerances.size() > 0;
-        const Matrix candidates = [&] {
-            const FeasibleSet<Loss> feasible(loss_, y, options_.scope, tolerance, weights);
-            return DualProblem<Kernel, Loss, Omega>(kernel_, domain, points, feasible, 0.0, options_.seed)
-                .nodes(candidate_nodes)
-                .nodes;
-        }();
-        const auto read_off = [&](const DualStage& stage) {
-            const FeasibleSet<Loss> feasible(loss_, y, options_.scope, stage.tolerances, weights);
-            return discretize(
-                kernel_, domain, points, feasible, x, stage.solution, stage.certificate.gamma, candidates,
-                {tolerance_given ? report.tolerance : report.noise_deviation, tolerance_given}, options_);
+        const Matrix candidates = stage.problem(stage.feasible(tolerance)).nodes(candidate_nodes).nodes;
+        const auto read_off = [&](const SolvedDual& solved) {
+            return discretize(kernel_, domain, points, stage.feasible(solved.tolerances), x, solved.solution,
+                              solved.certificate.gamma, candidates,
+                              {tolerance_given ? report.tolerance : report.noise_deviation, tolerance_given,
+                               offset.squaredNorm() > 0.0},
+                              options_);
         };
         Discretization chosen = read_off(dual);
         // Along the path of growing γ for the best model within max_kernels.
         for (int doubling = 0; doubling < path_doublings && chosen.bound == Bound::max_kernels && !stopped &&
-                               !dual.infeasible && !options_.gamma;
+                               !dual.infeasible && !options_.gamma && !chosen.large;
              ++doubling) {
             from.lambda = dual.solution.lambda;
             from.gamma = 4.0 * dual.certificate.gamma;  // twice the threshold
             const double before = seconds_since(start);
-            DualStage next = solve_dual(y, tolerance, weights, points, domain, watch, from);
+            SolvedDual next = stage.solve(from, watch);
             dual_seconds += seconds_since(start) - before;
             Discretization candidate = read_off(next);
-            if (candidate.squared_error < chosen.squared_error) {
+            if (candidate.cost < chosen.cost) {
                 next.unsparse_height = dual.unsparse_height;
                 dual = std::move(next);
                 chosen = std::move(candidate);
@@ -371,6 +294,9 @@ private:
             report.prices(order[static_cast<std::size_t>(i)]) = dual.solution.lambda.col(i).norm();
         }
         for (const Index i : dual.culprits) report.culprits.push_back(order[static_cast<std::size_t>(i)]);
+        // A constant, where no kernel is worth it, is the mean.
+        if (chosen.nodes.cols() == 0 && options_.center && !detail::is_classification<Loss>())
+            chosen.offset = y * weights / weights.sum();
         report.peaks = chosen.peaks;
         report.merged = chosen.merged;
         report.bound = chosen.bound;
@@ -380,18 +306,14 @@ private:
         CoefficientField<Kernel> field(kernel_, x, dual.solution.lambda, report.gamma, scaling,
                                        report.support_measure);
 
-        const Matrix residual =
-            (detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()) - y)
-                .colwise() +
+        const Matrix prediction =
+            detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()).colwise() +
             chosen.offset;
+        const FeasibleSet<Loss> asked = stage.feasible(tolerance);
         report.kernels = model.size();
-        report.residual = options_.scope == Scope::per_sample
-                              ? residual.cwiseAbs().maxCoeff()
-                              : std::sqrt(residual.cwiseAbs2().colwise().sum().dot(weights.transpose()) /
-                                          (weights.sum() * static_cast<double>(y.rows())));
-        const FeasibleSet<Loss> asked(loss_, y, options_.scope, tolerance, weights);
+        report.residual = asked.residual(prediction);
         constexpr double rounding = 1e-9;
-        report.model_violation = asked.violation(residual + y);
+        report.model_violation = asked.violation(prediction);
         if (report.model_violation <= rounding * (report.tolerance + y.cwiseAbs().maxCoeff()))
             report.model_violation = 0.0;
         const bool missed = tolerance_given && report.model_violation > 0.0;

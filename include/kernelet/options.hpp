@@ -33,8 +33,8 @@ struct PeakOptions {
 /// What a fit is asked for. Every field may be left alone.
 struct Options {
     /// How closely the data must be met: RMS residual ≤ tolerance in y's unit (aggregate), or |ŷ − y| ≤
-    /// tolerance for each sample (per_sample). Unset: `noise_multiple` times the noise deviation estimated
-    /// from the data.
+    /// tolerance for each sample (per_sample); for other losses than the squared one, the loss whose level it
+    /// is (a mean excess, a mean hinge). Unset: from the noise estimated from the data.
     std::optional<double> tolerance{};
     /// Never more kernels than this.
     std::optional<Index> max_kernels{};
@@ -49,11 +49,13 @@ struct Options {
     /// Scale each coordinate of x to deviation one inside the fit, where the domain is read off the data. A
     /// domain given by hand speaks the user's units, so nothing is scaled then.
     bool standardize = true;
-    /// Subtract the mean of y inside the fit; far from the data a model then decays to that mean instead of
-    /// zero.
+    /// Measure y from a baseline inside the fit, to which a model decays far from the data: zero where zero
+    /// is among the values of y (their range and a tenth more), else their mean. On ten Gaussians over zero,
+    /// the mean costs a kernel and a half and twice the error. Off: zero, as in the paper.
     bool center = true;
     /// Fit the offset anew together with the kernels, unpenalised, once the dual has found them. Unset: where
-    /// the domain has no kernel wide enough to move an offset (FixedWidth, narrow CandidateCenters).
+    /// y is measured from its mean and the domain has no kernel wide enough to move that (FixedWidth, narrow
+    /// CandidateCenters).
     std::optional<bool> intercept{};
     /// With no tolerance: the dual is solved at this multiple of the estimated noise deviation. Above 1,
     /// since the dual's α shrinks towards zero and the refit removes that bias.

@@ -131,7 +131,8 @@ struct Report : Certificate {
     Index merged{};  ///< ascents that arrived at a peak already found, and kernels the refit found redundant
     Index kernels{};
     Bound bound = Bound::criterion;  ///< what decided on that number
-    double residual{};         ///< on the samples: RMS (aggregate) or the largest |ŷ − y| (per sample)
+    double residual{};  ///< the least tolerance the model would meet: RMS residual or mean loss (aggregate),
+                        ///< the largest of a sample (per sample)
     double model_violation{};  ///< how far outside the tolerance the model is, in y's unit
 
     /// ‖λ_i‖, one a sample in the order given: the derivative of the optimal cost in that sample's tolerance.

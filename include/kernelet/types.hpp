@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
+#include <vector>
 
 namespace kernelet {
 
@@ -43,5 +44,22 @@ enum class ParameterKind {
     coordinate_scale,  ///< a length along the coordinate of the same number: scales with that coordinate
     shape              ///< no length (an order, a tag): does not change
 };
+
+/// What a domain has to know of a kernel's parameter θ.
+struct ParameterLayout {
+    Index rows = 1;                ///< p
+    std::vector<double> shapes{};  ///< the values its last row may take where that is a shape; else empty
+
+    /// The rows that are lengths.
+    Index scales() const { return shapes.empty() ? rows : rows - 1; }
+};
+
+/// Of a kernel for inputs of this dimension.
+template <class Kernel>
+ParameterLayout parameter_layout(const Kernel& kernel, Index dimension) {
+    ParameterLayout layout{kernel.parameters(dimension)};
+    if constexpr (requires { kernel.shapes(); }) layout.shapes = kernel.shapes();
+    return layout;
+}
 
 }  // namespace kernelet

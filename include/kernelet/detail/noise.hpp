@@ -134,6 +134,26 @@ inline double duplicate_residual(const ConstMatrixRef& x, const ConstMatrixRef& 
     return scope == Scope::per_sample ? half_range : std::sqrt(squares / static_cast<double>(y.size()));
 }
 
+/// The share of labels ±1 that the vote of the nearest other samples contradicts, over at most 500 samples
+/// and all outputs: how much of a classification no function of x can explain. O(500 n d).
+inline double label_noise(const ConstMatrixRef& x, const ConstMatrixRef& y) {
+    constexpr Index most_probes = 500, most_voters = 7;
+    const Index n = x.cols(), probes = std::min(n, most_probes), voters = std::min(n - 1, most_voters);
+    if (voters < 1) return 0.0;
+    std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
+    Index wrong = 0;
+    for (Index probe = 0; probe < probes; ++probe) {
+        const Index i = probe * n / probes;
+        for (Index j = 0; j < n; ++j)
+            distances[static_cast<std::size_t>(j)] = {j == i ? -1.0 : (x.col(j) - x.col(i)).squaredNorm(), j};
+        std::partial_sort(distances.begin(), distances.begin() + voters + 1, distances.end());
+        Vector votes = Vector::Zero(y.rows());
+        for (Index k = 1; k <= voters; ++k) votes += y.col(distances[static_cast<std::size_t>(k)].second);
+        for (Index o = 0; o < y.rows(); ++o) wrong += votes(o) * y(o, i) < 0.0 ? 1 : 0;
+    }
+    return static_cast<double>(wrong) / static_cast<double>(probes * y.rows());
+}
+
 /// Over q outputs: the root of the mean variance. x is d x n, y is q x n.
 inline double noise_deviation(const ConstMatrixRef& x, const ConstMatrixRef& y) {
     double variance = 0.0;

@@ -28,17 +28,18 @@ public:
 
     Interval widths() const { return widths_.interval(); }
     Index dimension() const { return samples_.rows(); }
-    Index rows() const { return dimension() + parameters_; }
-    bool free(Index /*row*/) const { return true; }
+    Index rows() const { return dimension() + widths_.rows(); }
+    bool free(Index row) const { return row < dimension() || widths_.free(row - dimension()); }
 
-    AroundSamples with_parameters(Index p) const {
+    AroundSamples with_parameters(ParameterLayout layout) const {
         AroundSamples copy = *this;
-        copy.parameters_ = p;
+        copy.widths_ = widths_.with_parameters(std::move(layout));
         return copy;
     }
 
-    /// One uniform chooses the sample, one the width, and d (rounded up to pairs) the step.
-    Index uniforms() const { return 2 + 2 * ((dimension() + 1) / 2); }
+    /// One uniform chooses the sample, one the width, d (rounded up to pairs) the step, and one the shape
+    /// where there is one.
+    Index uniforms() const { return 2 + 2 * ((dimension() + 1) / 2) + widths_.shape_uniforms(); }
 
     void place(const ConstVectorRef& u, VectorRef node) const {
         const Index d = dimension();
@@ -51,13 +52,13 @@ public:
             node(c) += step * normals(0);
             if (c + 1 < d) node(c + 1) += step * normals(1);
         }
-        node.tail(parameters_).setConstant(w);
+        widths_.place(u(1), u(u.size() - 1), node.tail(widths_.rows()));
         project(node);
     }
 
     void project(VectorRef node) const {
         node.head(dimension()) = node.head(dimension()).cwiseMax(lo_).cwiseMin(hi_);
-        widths_.project(node.tail(parameters_));
+        widths_.project(node.tail(widths_.rows()));
     }
 
     /// No grid in high dimension: nodes are drawn.
@@ -67,7 +68,6 @@ private:
     Matrix samples_;
     WidthRange widths_;
     Vector lo_, hi_;
-    Index parameters_ = 1;
 };
 
 }  // namespace kernelet

@@ -31,29 +31,29 @@ public:
     Interval widths() const { return widths_.interval(); }
 
     Index dimension() const { return lo_.size(); }
-    Index rows() const { return dimension() + parameters_; }
-    bool free(Index /*row*/) const { return true; }
+    Index rows() const { return dimension() + widths_.rows(); }
+    bool free(Index row) const { return row < dimension() || widths_.free(row - dimension()); }
 
-    /// The same domain for a kernel whose parameter has p rows.
-    Box with_parameters(Index p) const {
+    /// The same domain for a kernel of another parameter.
+    Box with_parameters(ParameterLayout layout) const {
         Box copy = *this;
-        copy.parameters_ = p;
+        copy.widths_ = widths_.with_parameters(std::move(layout));
         return copy;
     }
 
-    /// The image of the uniform measure on the unit cube of d + 1 coordinates is ρ.
-    Index uniforms() const { return dimension() + 1; }
+    /// The image of the uniform measure on the unit cube of d + 1 coordinates, and one for a shape, is ρ.
+    Index uniforms() const { return dimension() + 1 + widths_.shape_uniforms(); }
 
     void place(const ConstVectorRef& u, VectorRef node) const {
         const Index d = dimension();
         node.head(d) = lo_ + u.head(d).cwiseProduct(hi_ - lo_);
-        node.tail(parameters_).setConstant(widths_.at(u(d)));
+        widths_.place(u(d), u(u.size() - 1), node.tail(widths_.rows()));
     }
 
     void project(VectorRef node) const {
         const Index d = dimension();
         node.head(d) = node.head(d).cwiseMax(lo_).cwiseMin(hi_);
-        widths_.project(node.tail(parameters_));
+        widths_.project(node.tail(widths_.rows()));
     }
 
     /// A multiresolution grid: levels equally spaced in log w, and at each level centers whose spacing is a
@@ -62,8 +62,8 @@ public:
     std::optional<Quadrature> rule(Index budget) const {
         for (double share = finest_share; share <= coarsest_share; share *= 1.1)
             if (const double total = visit_levels(share, [](const auto&...) {});
-                total <= static_cast<double>(budget))
-                return grid(share, static_cast<Index>(total));
+                total <= static_cast<double>(widths_.budget_of_a_shape(budget)))
+                return widths_.with_shapes(grid(share, static_cast<Index>(total)));
         return std::nullopt;
     }
 
@@ -104,7 +104,7 @@ private:
                     rest = std::floor(rest / counts(c));
                     rule.nodes(c, next) = lo_(c) + (position + 0.5) / counts(c) * (hi_(c) - lo_(c));
                 }
-                rule.nodes.col(next).tail(parameters_).setConstant(w);
+                rule.nodes.col(next).tail(widths_.rows()).setConstant(w);
                 rule.weights(next) = measure / counts.prod();
             }
         });
@@ -131,7 +131,6 @@ private:
 
     Vector lo_, hi_;
     WidthRange widths_;
-    Index parameters_ = 1;
 };
 
 }  // namespace kernelet

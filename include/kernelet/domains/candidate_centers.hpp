@@ -32,27 +32,27 @@ public:
     const Matrix& centers() const { return centers_; }
     Interval widths() const { return widths_.interval(); }
     Index dimension() const { return centers_.rows(); }
-    Index rows() const { return dimension() + parameters_; }
-    bool free(Index row) const { return released_ || row >= dimension(); }
+    Index rows() const { return dimension() + widths_.rows(); }
+    bool free(Index row) const { return row < dimension() ? released_ : widths_.free(row - dimension()); }
 
-    CandidateCenters with_parameters(Index p) const {
+    CandidateCenters with_parameters(ParameterLayout layout) const {
         CandidateCenters copy = *this;
-        copy.parameters_ = p;
+        copy.widths_ = widths_.with_parameters(std::move(layout));
         return copy;
     }
 
-    Index uniforms() const { return 2; }
+    Index uniforms() const { return 2 + widths_.shape_uniforms(); }
 
     void place(const ConstVectorRef& u, VectorRef node) const {
         const Index m = centers_.cols();
         node.head(dimension()) =
             centers_.col(std::min(m - 1, static_cast<Index>(u(0) * static_cast<double>(m))));
-        node.tail(parameters_).setConstant(widths_.at(u(1)));
+        widths_.place(u(1), u(u.size() - 1), node.tail(widths_.rows()));
     }
 
     void project(VectorRef node) const {
         if (released_) node.head(dimension()) = node.head(dimension()).cwiseMax(lo_).cwiseMin(hi_);
-        widths_.project(node.tail(parameters_));
+        widths_.project(node.tail(widths_.rows()));
     }
 
     /// Every candidate at every level of width; none where `budget` does not give each candidate a few
@@ -61,16 +61,16 @@ public:
         const Index m = centers_.cols();
         const Interval range = widths_.interval();
         const Index wanted = 1 + static_cast<Index>(std::log(range.hi / range.lo) / finest_log_step);
-        const Index count = std::min(wanted, budget / m);
+        const Index count = std::min(wanted, widths_.budget_of_a_shape(budget) / m);
         if (count < std::min(wanted, fewest_levels)) return std::nullopt;
         const Quadrature levels = widths_.levels(count);
         Quadrature rule{Matrix(rows(), m * count), Vector(m * count)};
         for (Index l = 0; l < count; ++l) {
             rule.nodes.topRows(dimension()).middleCols(l * m, m) = centers_;
-            rule.nodes.bottomRows(parameters_).middleCols(l * m, m).setConstant(levels.nodes(0, l));
+            rule.nodes.bottomRows(widths_.rows()).middleCols(l * m, m).setConstant(levels.nodes(0, l));
             rule.weights.segment(l * m, m).setConstant(levels.weights(l) / static_cast<double>(m));
         }
-        return rule;
+        return widths_.with_shapes(rule);
     }
 
 private:
@@ -80,7 +80,6 @@ private:
     Matrix centers_;
     WidthRange widths_;
     Vector lo_, hi_;
-    Index parameters_ = 1;
     bool released_ = false;
 };
 

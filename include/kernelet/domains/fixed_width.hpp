@@ -17,9 +17,9 @@ public:
     Index rows() const { return box_.rows(); }
     bool free(Index row) const { return row < dimension(); }
 
-    FixedWidth with_parameters(Index p) const {
+    FixedWidth with_parameters(ParameterLayout layout) const {
         FixedWidth copy = *this;
-        copy.box_ = box_.with_parameters(p);
+        copy.box_ = box_.with_parameters(std::move(layout));
         return copy;
     }
 

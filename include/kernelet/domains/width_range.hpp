@@ -3,7 +3,9 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kernelet {
 
@@ -18,8 +20,9 @@ struct Quadrature {
     Vector weights{};
 };
 
-/// The measure of the parameter θ that all domains share: one width drawn from an interval, written to all p
-/// rows of θ. A family of several widths thus starts isotropic and is set free by the slide.
+/// The measure of the parameter θ that all domains share: one width drawn from an interval, written to all
+/// rows of θ that are lengths, and a shape drawn from those the family has. A family of several widths thus
+/// starts isotropic and is set free by the slide.
 class WidthRange {
 public:
     WidthRange(Interval widths, Spacing spacing) : widths_(widths), spacing_(spacing) {
@@ -27,6 +30,46 @@ public:
     }
 
     Interval interval() const { return widths_; }
+    Index rows() const { return layout_.rows; }
+    /// Whether ascent and slide may move this row of θ: all but a shape.
+    bool free(Index row) const { return row < layout_.scales(); }
+    /// Uniforms beside the width's.
+    Index shape_uniforms() const { return layout_.shapes.empty() ? 0 : 1; }
+
+    /// The same measure for another kernel. A family without widths has them all at one place.
+    WidthRange with_parameters(ParameterLayout layout) const {
+        WidthRange copy = *this;
+        copy.layout_ = std::move(layout);
+        if (copy.layout_.scales() == 0) copy.widths_.lo = copy.widths_.hi;
+        return copy;
+    }
+
+    /// θ at quantile u of the widths; `last` chooses the shape where there is one.
+    void place(double u, double last, VectorRef theta) const {
+        theta.head(layout_.scales()).setConstant(at(u));
+        if (layout_.shapes.empty()) return;
+        const auto count = static_cast<double>(layout_.shapes.size());
+        theta(theta.size() - 1) =
+            layout_.shapes[static_cast<std::size_t>(std::min(last * count, count - 1.0))];
+    }
+
+    /// A rule over centers and widths, once for each shape.
+    Quadrature with_shapes(const Quadrature& rule) const {
+        if (layout_.shapes.empty()) return rule;
+        const auto count = static_cast<Index>(layout_.shapes.size());
+        const Index nodes = rule.nodes.cols();
+        Quadrature all{rule.nodes.replicate(1, count),
+                       rule.weights.replicate(count, 1) / static_cast<double>(count)};
+        for (Index s = 0; s < count; ++s)
+            all.nodes.row(all.nodes.rows() - 1)
+                .segment(s * nodes, nodes)
+                .setConstant(layout_.shapes[static_cast<std::size_t>(s)]);
+        return all;
+    }
+    /// How many nodes of such a rule are left for centers and widths.
+    Index budget_of_a_shape(Index budget) const {
+        return budget / std::max<Index>(1, static_cast<Index>(layout_.shapes.size()));
+    }
 
     /// The width at quantile u of the measure: lo (hi/lo)^u or lo + u (hi − lo).
     double at(double u) const {
@@ -56,12 +99,13 @@ public:
     }
 
     void project(VectorRef theta) const {
-        for (Index row = 0; row < theta.size(); ++row) theta(row) = widths_.clamp(theta(row));
+        for (Index row = 0; row < layout_.scales(); ++row) theta(row) = widths_.clamp(theta(row));
     }
 
 private:
     Interval widths_;
     Spacing spacing_;
+    ParameterLayout layout_{};
 };
 
 }  // namespace kernelet

@@ -256,14 +256,24 @@ private:
     void record(DualSolution& best, const Point& now, Index iteration) const {
         best.iterations = iteration;
         best.lambda = lambda_;
-        best.dual_value = problem_.feasible.minimum(lambda_) - phi(field_, q_.weights, tau_);
+        double minimum = problem_.feasible.minimum(lambda_);
+        // Where C is unbounded, λ may point out of its barrier cone, and D is −∞. λ + σ(ŷ − ŷ_k), which tends
+        // to λ as the anchors settle, is normal to C at ŷ and thus never does.
+        const bool outside = !std::isfinite(minimum);
+        if (outside) {
+            best.lambda = problem_.feasible.into_barrier_cone(
+                lambda_ + (now.target.point - anchor_prediction_) / step_);
+            minimum = problem_.feasible.minimum(best.lambda);
+        }
+        const Matrix field = outside ? problem_.field(best.lambda, q_.nodes) : field_;
+        best.dual_value = minimum - phi(field, q_.weights, tau_);
         best.alpha = now.a;
         best.primal_value = primal_cost(now.a, q_.weights, tau_);
         best.violation = problem_.feasible.violation(now.prediction);
         const bool solved =
             std::abs(best.relative_gap()) <= stopping_.gap && best.violation <= stopping_.violation * scale_;
         best.status = solved ? Status::converged : Status::iteration_limit;
-        if (!solved && stopping_.infeasibility.proves(problem_, lambda_, field_, q_.weights))
+        if (!solved && stopping_.infeasibility.proves(problem_, best.lambda, field, q_.weights))
             best.status = Status::infeasible;
     }
 

@@ -72,8 +72,9 @@ private:
         const std::vector<Index> on = dual.on();
         const auto m = static_cast<Index>(on.size());
         const bool one_output = dual.problem().outputs() == 1;
-        const bool invertible = now.target.diagonal.minCoeff() > 0.0;
-        if (one_output && invertible && m > 0 && m < n && m <= options_.dense_nodes)
+        if (one_output && m > 0 && m < n && m <= options_.dense_nodes &&
+            (now.target.diagonal.minCoeff() > 0.0 ||
+             (n > options_.dense_samples && now.target.diagonal.maxCoeff() > 0.0)))
             return low_rank_direction(dual, now, damping, on, cache);
         if (!one_output || n > options_.dense_samples) return iterative_direction(dual, now, damping, on);
         if (dual.problem().gamma > 0.0) return factored_direction(dual, now, damping, active_gram(dual, on));
@@ -96,7 +97,9 @@ private:
             const Index j = on[static_cast<std::size_t>(c)];
             slopes(c) = q.weights(j) * dual.slope(dual.shifted_length(j));
         }
-        Matrix d = dual.step() * now.target.diagonal;
+        // Samples that the loss holds at a kink have none: a little, so that steps are short there, not wild.
+        constexpr double held = 1e-3;
+        Matrix d = dual.step() * now.target.diagonal.cwiseMax(held * now.target.diagonal.mean());
         d.array() += damping.ridge(d.mean() + slopes.sum());
         const Matrix inverse = d.cwiseInverse();
         Matrix system;

@@ -63,7 +63,8 @@ public:
                     const double target = feasible.target()(o, i);
                     const double epsilon = loss.level(feasible.tolerance(i));
                     const double multiplier = aggregate ? mu(0, 0) * feasible.weights()(i) : mu(o, i);
-                    prediction(o, i) = loss.argmin(lambda(o, i), multiplier, target, radius(problem, i));
+                    prediction(o, i) =
+                        detail::argmin(loss, lambda(o, i), multiplier, target, radius(feasible, target, i));
                     const double c = loss.value(prediction(o, i), target) - epsilon;
                     if (aggregate)
                         excess += feasible.weights()(i) * c;
@@ -92,14 +93,14 @@ public:
     }
 
 private:
-    /// |ŷ − y| ≤ radius holds on all of C, with room: twice the tolerance, or twice what one sample may use
-    /// of the sum.
-    template <class Problem>
-    static double radius(const Problem& problem, Index i) {
-        const double t = problem.feasible.tolerance(i);
-        return problem.feasible.scope() == Scope::aggregate
-                   ? 2.0 * t * std::sqrt(static_cast<double>(problem.samples() * problem.outputs()))
-                   : 2.0 * t;
+    /// |ŷ − y| ≤ radius holds on all of C, with room: twice the farthest of one sample, or twice what one
+    /// sample may use of the sum. Where C is unbounded (hinge, logistic) it is a box around every decision
+    /// that matters.
+    template <class Loss>
+    static double radius(const FeasibleSet<Loss>& feasible, double target, Index i) {
+        const double samples =
+            feasible.scope() == Scope::aggregate ? static_cast<double>(feasible.target().size()) : 1.0;
+        return 2.0 * detail::farthest(feasible.loss(), target, feasible.tolerance(i), samples);
     }
 
     StochasticSupergradientOptions options_;

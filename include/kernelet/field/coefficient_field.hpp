@@ -74,8 +74,9 @@ public:
         return {sum.col(0), sum.rightCols(rows())};
     }
 
-    /// A node in the fit's units from a center in the user's units and one width. The width is in the user's
-    /// units where all coordinates have one scale; otherwise it counts deviations of each coordinate.
+    /// A node in the fit's units from a center in the user's units and one width, of the family's first shape
+    /// where it has several. The width is in the user's units where all coordinates have one scale; otherwise
+    /// it counts deviations of each coordinate.
     Vector node(const ConstVectorRef& z, double w) const {
         detail::require(z.size() == dimension(), "z has ", z.size(), " coordinates; the field has ",
                         dimension());
@@ -83,7 +84,10 @@ public:
         detail::require_positive(w, "w");
         Vector column(rows());
         column.head(dimension()) = scaling_.to_internal(z);
-        column.tail(rows() - dimension()).setConstant(scaling_.isotropic() ? w / scaling_.scale(0) : w);
+        const ParameterLayout layout = parameter_layout(kernel_, dimension());
+        column.segment(dimension(), layout.scales())
+            .setConstant(scaling_.isotropic() ? w / scaling_.scale(0) : w);
+        if (!layout.shapes.empty()) column(rows() - 1) = layout.shapes.front();
         return column;
     }
 

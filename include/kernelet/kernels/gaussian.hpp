@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/kernels/exponent.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -21,7 +22,7 @@ public:
         const double inverse = 1.0 / node(d);  // before squaring: w² underflows where w does not
         values = ((xt.col(0).array() - node(0)) * inverse).square();
         for (Index c = 1; c < d; ++c) values.array() += ((xt.col(c).array() - node(c)) * inverse).square();
-        values = (values.array() * -0.5).max(smallest_exponent).exp();
+        values = (values.array() * -0.5).max(detail::smallest_exponent).exp();
     }
 
     /// Columns: k, ∂k/∂z = k (x − z)/w², ∂k/∂log w = k ‖x − z‖²/w². jet is m x (1 + d + 1). O(m d).
@@ -39,7 +40,7 @@ public:
     }
 
     /// Distance past which k < 2^-53: what lies farther changes no sum that k(z, z) = 1 takes part in.
-    double reach(const ConstVectorRef& node) const { return widths_in_reach * node(node.size() - 1); }
+    double reach(const ConstVectorRef& node) const { return detail::gaussian_reach * node(node.size() - 1); }
 
     /// ⟨k_a, k_b⟩ / ‖k_a‖‖k_b‖ in L2(R^d): (2 w_a w_b / (w_a² + w_b²))^{d/2} exp(−‖z_a − z_b‖² / 2(w_a² +
     /// w_b²)).
@@ -49,10 +50,6 @@ public:
         return std::pow(2.0 * a(d) * b(d) / sum, 0.5 * static_cast<double>(d)) *
                std::exp(-0.5 * (a.head(d) - b.head(d)).squaredNorm() / sum);
     }
-
-private:
-    static constexpr double smallest_exponent = -700.0;  // past it exp is denormal, and several times slower
-    static constexpr double widths_in_reach = 8.6;       // exp(−8.6²/2) = 8.7e-17 < 2^-53
 };
 
 }  // namespace kernelet

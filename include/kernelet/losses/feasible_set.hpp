@@ -1,18 +1,19 @@
 #pragma once
 
-#include <kernelet/losses/squared.hpp>
+#include <kernelet/losses/aggregate.hpp>
+#include <kernelet/losses/noise_level.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace kernelet {
 
 /// C = {ŷ : the loss is within tolerance}, all that the profiled dual knows of the loss:
 ///     g(λ) = min over ŷ in C of ⟨λ, ŷ⟩ − Φ(λ).
-/// Per sample C is a product of intervals, whatever the loss; aggregate it is one level set Σ wℓ ≤ ε Σ w, and
-/// the loss knows its support function and projection. All matrices are q x n.
+/// Per sample C is a product of intervals, whatever the loss; aggregate it is one level set Σ wℓ ≤ ε Σ w, of
+/// which the loss has closed forms or losses/aggregate.hpp computes what is asked. All matrices are q x n.
 template <class Loss>
 class FeasibleSet {
 public:
@@ -31,36 +32,34 @@ public:
 
     /// min over C of ⟨λ, ŷ⟩; −∞ where λ leaves the set's barrier cone. O(qn).
     double minimum(const ConstMatrixRef& lambda) const {
-        if (scope_ == Scope::aggregate)
-            return loss_.aggregate_minimum(lambda, target_, weights_, tolerances_(0));
-        double sum = 0.0;
-        for (Index i = 0; i < lambda.cols(); ++i)
-            for (Index o = 0; o < lambda.rows(); ++o) {
-                const double multiplier = lambda(o, i);
-                if (multiplier == 0.0) continue;  // 0·∞ = 0
-                const Interval bounds = loss_.interval(target_(o, i), tolerances_(i));
-                sum += multiplier * (multiplier > 0.0 ? bounds.lo : bounds.hi);
-            }
-        return sum;
+        return scope_ == Scope::aggregate
+                   ? detail::aggregate_minimum(loss_, lambda, target_, weights_, tolerances_(0))
+                   : detail::interval_minimum(loss_, lambda, target_, tolerances_);
     }
 
     /// The nearest point of C. O(qn).
     Projection project(const ConstMatrixRef& point) const {
-        if (scope_ == Scope::aggregate)
-            return loss_.aggregate_projection(point, target_, weights_, tolerances_(0));
-        Projection result{point, Matrix::Ones(point.rows(), point.cols()),
-                          Matrix::Zero(point.rows(), point.cols())};
-        for (Index i = 0; i < point.cols(); ++i)
-            for (Index o = 0; o < point.rows(); ++o) {
-                const Interval bounds = loss_.interval(target_(o, i), tolerances_(i));
-                result.point(o, i) = bounds.clamp(point(o, i));
-                result.diagonal(o, i) = bounds.contains(point(o, i)) && bounds.lo < bounds.hi ? 1.0 : 0.0;
-            }
-        return result;
+        return scope_ == Scope::aggregate
+                   ? detail::aggregate_projection(loss_, point, target_, weights_, tolerances_(0))
+                   : detail::interval_projection(loss_, point, target_, tolerances_);
     }
 
-    /// The proximal step of λ ↦ −min⟨λ, ŷ⟩: by Moreau's identity v + η P_C(−v/η).
-    Matrix prox(const ConstMatrixRef& v, double eta) const { return v + eta * project(-v / eta).point; }
+    /// The nearest λ at which the minimum is finite: zero where C is unbounded on the side that λ points away
+    /// from (hinge and logistic: yλ ≥ 0), λ itself where C is bounded. A sum of losses is unbounded where its
+    /// terms are. O(qn).
+    Matrix into_barrier_cone(Matrix lambda) const {
+        for (Index i = 0; i < lambda.cols(); ++i)
+            for (Index o = 0; o < lambda.rows(); ++o)
+                if (detail::unbounded(loss_.interval(target_(o, i), tolerances_(i)), lambda(o, i)))
+                    lambda(o, i) = 0.0;
+        return lambda;
+    }
+
+    /// The proximal step of λ ↦ −min⟨λ, ŷ⟩: by Moreau's identity v + η P_C(−v/η), without the signs that
+    /// rounding would turn.
+    Matrix prox(const ConstMatrixRef& v, double eta) const {
+        return into_barrier_cone(v + eta * project(-v / eta).point);
+    }
 
     /// How far ŷ is outside of C, in the unit of ŷ: the root of the mean squared distance (aggregate), or the
     /// largest distance of one sample.
@@ -70,8 +69,18 @@ public:
         return distance.norm() / std::sqrt(static_cast<double>(std::max<Index>(1, distance.size())));
     }
 
-    /// The loss of a prediction in the tolerance's own terms: mean weighted loss, or the worst sample's.
+    /// The least tolerance a prediction would meet: for the squared loss the RMS residual, or the largest.
     /// O(qn).
+    double residual(const ConstMatrixRef& prediction) const {
+        if (scope_ == Scope::aggregate) return detail::tolerance_of_level(loss_, mean_loss(prediction));
+        double worst = 0.0;
+        for (Index i = 0; i < prediction.cols(); ++i)
+            for (Index o = 0; o < prediction.rows(); ++o)
+                worst = std::max(worst, loss_.value(prediction(o, i), target_(o, i)));
+        return detail::tolerance_of_level(loss_, worst);
+    }
+
+    /// The mean weighted loss of a prediction. O(qn).
     double mean_loss(const ConstMatrixRef& prediction) const {
         double sum = 0.0;
         for (Index i = 0; i < prediction.cols(); ++i)

@@ -1,18 +1,13 @@
 #pragma once
 
+#include <kernelet/losses/projection.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace kernelet {
-
-/// The projection P of a point onto a convex set and its generalised Jacobian, diag(diagonal) − direction
-/// directionᵀ.
-struct Projection {
-    Matrix point{};
-    Matrix diagonal{};
-    Matrix direction{};  ///< zero where the set's boundary does not bind
-};
 
 /// ℓ(ŷ, y) = (ŷ − y)². The tolerance t is in y's unit: per sample |ŷ − y| ≤ t, aggregate Σ wℓ ≤ t² Σ w.
 class SquaredLoss {
@@ -32,6 +27,15 @@ public:
         return {target - tolerance, target + tolerance};
     }
 
+    /// argmin of κℓ + ½(ŷ − v)²:  y + (v − y)/(1 + 2κ).
+    double proximal(double point, double kappa, double target) const {
+        return target + (point - target) / (1.0 + 2.0 * kappa);
+    }
+    double curvature(double /*prediction*/, double /*target*/) const { return 2.0; }
+
+    /// ℓ*(s) = sy + s²/4.
+    double conjugate(double slope, double target) const { return slope * target + 0.25 * slope * slope; }
+
     /// argmin over |ŷ − y| ≤ radius of μ ℓ(ŷ, y) + λ ŷ = y − λ/2μ, clamped. The box is redundant for a radius
     /// of at least the tolerance and keeps the dual finite as μ → 0.
     double argmin(double lambda, double mu, double target, double radius) const {
@@ -39,6 +43,9 @@ public:
         const double step = mu > 0.0 ? lambda / (2.0 * mu) : std::copysign(radius, lambda);
         return target - std::min(std::max(step, -radius), radius);
     }
+
+    /// The largest |ŷ − y| where ℓ ≤ samples·level(t): t √samples.
+    double farthest(double tolerance, double samples) const { return tolerance * std::sqrt(samples); }
 
     /// min of ⟨λ, ŷ⟩ over Σ w (ŷ − y)² ≤ t² Σ w:  ⟨λ, y⟩ − t √(q Σ w) ‖λ/√w‖. All arguments q x n, w of n.
     double aggregate_minimum(const ConstMatrixRef& lambda, const ConstMatrixRef& target,

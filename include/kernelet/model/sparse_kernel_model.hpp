@@ -84,11 +84,12 @@ public:
     /// d x K, in the user's units.
     Matrix centers() const { return scaling_.to_user(nodes_.topRows(dimension())); }
 
-    /// p x K in the user's units; d x K where an isotropic width meets coordinates of different scale.
+    /// In the user's units, a row for each width of the kernel; d x K where an isotropic width meets
+    /// coordinates of different scale.
     Matrix widths() const {
         const Index d = dimension();
-        const Index p = nodes_.rows() - d;
-        const Matrix theta = size() > 0 ? Matrix(nodes_.bottomRows(p)) : Matrix(p, 0);
+        const Index p = parameter_layout(kernel_, d).scales();
+        const Matrix theta = size() > 0 ? Matrix(nodes_.middleRows(d, p)) : Matrix(p, 0);
         Matrix widths = theta;
         for (Index row = 0; row < theta.rows(); ++row) {
             const ParameterKind kind = kernel_.parameter_kind(row);
@@ -99,6 +100,12 @@ public:
                 return scaling_.scale * theta.row(row);
         }
         return widths;
+    }
+
+    /// The order or family each kernel has, K; empty for kernels that have none.
+    Vector shapes() const {
+        if (parameter_layout(kernel_, dimension()).shapes.empty() || size() == 0) return Vector(0);
+        return nodes_.row(nodes_.rows() - 1).transpose();
     }
 
     /// K x q.
@@ -195,6 +202,19 @@ public:
         Matrix values = internal(scaling_.to_internal(checked(x)));
         if (outputs() == 1) return values.transpose();
         return values;
+    }
+
+    /// Labels −1 and +1 by the sign of the decision value, in the shape of predict(x); 0 decides for +1.
+    template <class Derived>
+    Eigen::MatrixXi classify(const Eigen::MatrixBase<Derived>& x) const {
+        return predict(x).unaryExpr([](double decision) { return decision < 0.0 ? -1 : 1; });
+    }
+
+    /// 1/(1 + e^−f), the probability of +1 where f was fitted by the logistic loss; above one half exactly
+    /// where classify says +1 and f is not 0.
+    template <class Derived>
+    Matrix probability(const Eigen::MatrixBase<Derived>& x) const {
+        return predict(x).unaryExpr([](double decision) { return 1.0 / (1.0 + std::exp(-decision)); });
     }
 
     /// The one output at one point.

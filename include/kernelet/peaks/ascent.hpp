@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/concepts.hpp>
+#include <kernelet/detail/lengths.hpp>
 #include <kernelet/field/coefficient_field.hpp>
 
 #include <cmath>
@@ -17,7 +18,8 @@ struct Peak {
 
 /// Ascends ½‖ᾱ‖² from a node inside the domain, by a projected quasi-Newton method (BFGS) in coordinates
 /// where a step of one is a width: z/w and log θ. Coordinates the domain does not free stay; at the boundary
-/// the gradient's outward part is dropped, so maxima on the boundary are found as such. Each step costs one
+/// the gradient's outward part is dropped, so maxima on the boundary are found as such. Several widths of one
+/// node move together: the measure ρ has them equal, and only the slide sets them free. Each step costs one
 /// jet, O(|supp λ| (d + p)).
 template <KernelFamily Kernel, Domain Omega>
 Peak ascend(const CoefficientField<Kernel>& field, const Omega& domain, const ConstVectorRef& start,
@@ -43,15 +45,19 @@ Peak ascend(const CoefficientField<Kernel>& field, const Omega& domain, const Co
         gradient.setZero(rows);
         if (!(height > 0.0)) return;
         gradient = jet.gradient.transpose() * jet.value / (height * height);
-        const double width = at.tail(rows - d).mean();
-        gradient.head(d) *= width;
+        for (Index c = 0; c < d; ++c) gradient(c) *= detail::length_along(field.kernel(), at, d, c);
         for (Index row = 0; row < rows; ++row)
             if (!domain.free(row)) gradient(row) = 0.0;
+        Index widths = 0;  // free rows of θ
+        for (Index row = d; row < rows; ++row) widths += domain.free(row) ? 1 : 0;
+        if (widths > 1) {
+            const double together = gradient.tail(rows - d).sum() / static_cast<double>(widths);
+            for (Index row = d; row < rows; ++row) gradient(row) = domain.free(row) ? together : 0.0;
+        }
     };
     const auto moved = [&](const Vector& from, const Vector& step) {
         Vector to = from;
-        const double width = from.tail(rows - d).mean();
-        to.head(d) += width * step.head(d);
+        for (Index c = 0; c < d; ++c) to(c) += detail::length_along(field.kernel(), from, d, c) * step(c);
         to.tail(rows - d).array() *= step.tail(rows - d).array().exp();
         domain.project(to);
         for (Index row = 0; row < rows; ++row)
@@ -60,9 +66,12 @@ Peak ascend(const CoefficientField<Kernel>& field, const Omega& domain, const Co
     };
     // The step actually made between two nodes, in the coordinates of the first.
     const auto difference = [&](const Vector& from, const Vector& to) {
-        Vector step(rows);
-        step.head(d) = (to - from).head(d) / from.tail(rows - d).mean();
-        step.tail(rows - d) = (to.tail(rows - d).array() / from.tail(rows - d).array()).log();
+        Vector step = Vector::Zero(rows);
+        for (Index row = 0; row < rows; ++row)
+            if (domain.free(row))
+                step(row) = row < d
+                                ? (to(row) - from(row)) / detail::length_along(field.kernel(), from, d, row)
+                                : std::log(to(row) / from(row));
         return step;
     };
 

@@ -18,6 +18,8 @@ struct FewestOptions {
     Index rounds = 2;
     /// Kernels of the best model, the cheapest, that are tried to be replaced.
     Index swaps = 3;
+    /// Of a model, K f, beyond which it is only completed and pruned: everything else would take minutes.
+    Index most_parameters = 150;
 };
 
 /// The fewest kernels that a goal allows, from the peaks of a dual solution. Three starts: all peaks, those
@@ -25,19 +27,17 @@ struct FewestOptions {
 /// half wave, and no sequence of single drops leads from one to the other. Each is completed, pruned, and the
 /// best by the goal's score goes on. For several outputs, "sign" is along the axis in which coefficients vary
 /// most.
-template <KernelFamily Kernel, Domain Omega, class Residual>
-Slid fewest(const Kernel& kernel, const detail::TiledPoints& points, const Slide<Kernel, Omega>& slide,
-            const Goal& goal, const Matrix& peaks, const Matrix& candidates, const Vector& weights,
-            const Residual& residual_of, Index most, const FewestOptions& options = {}) {
-    const auto improved = [&](Slid model, Index limit) {
-        return prune(slide, goal,
-                     complete(kernel, points, slide, goal, candidates, weights, residual_of, std::move(model),
-                              limit, options.sliding),
+template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss>
+Slid fewest(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, const Matrix& peaks,
+            const Matrix& candidates, Index most, FewestOptions options = {}) {
+    const auto improved = [&](Slid model) {
+        return prune(slide, goal, complete(slide, goal, candidates, std::move(model), most, options.sliding),
                      options.sliding, options.pruning);
     };
     const Slid all = slide(peaks, options.sliding);
-    Slid best = improved(all, most);
+    Slid best = improved(all);
     double least = goal.score(best);
+    const bool large = best.size() * slide.free_rows() > options.most_parameters;
 
     const auto consider = [&](Slid model) {
         const double score = goal.score(model);
@@ -53,23 +53,21 @@ Slid fewest(const Kernel& kernel, const detail::TiledPoints& points, const Slide
         side = a * axes.eigenvectors().rightCols(1);
     }
     for (const double sign : {-1.0, 1.0}) {
+        if (large) break;
         std::vector<Index> kept;
         for (Index j = 0; j < peaks.cols(); ++j)
             if (sign * side(j) > 0.0) kept.push_back(j);
         const auto count = static_cast<Index>(kept.size());
         if (count == 0 || count == peaks.cols()) continue;
-        consider(improved(slide(peaks(Eigen::all, kept), options.sliding), most));
+        consider(improved(slide(peaks(Eigen::all, kept), options.sliding)));
     }
     // One kernel more, then pruned again; and the same after a kernel less.
     const auto replaced = [&](const Slid& model) {
-        Matrix more(peaks.rows(), model.size() + 1);
-        more << model.nodes,
-            candidates.col(most_explaining(kernel, points, candidates, residual_of(model), weights));
-        return improved(slide(std::move(more), options.sliding), most);
+        return improved(slide(with_one_more(slide, model, candidates), options.sliding));
     };
-    for (Index round = 0; round < options.rounds && candidates.cols() > 0; ++round)
+    for (Index round = 0; round < options.rounds && candidates.cols() > 0 && !large; ++round)
         if (!consider(replaced(best))) break;
-    if (candidates.cols() > 0) {
+    if (candidates.cols() > 0 && !large) {
         const Slid from = best;
         std::vector<std::pair<double, Index>> order;
         for (Index j = 0; j < from.size(); ++j) order.emplace_back(from.at.price(j), j);
@@ -78,6 +76,18 @@ Slid fewest(const Kernel& kernel, const detail::TiledPoints& points, const Slide
             order.resize(static_cast<std::size_t>(options.swaps));
         for (const auto& [price, j] : order)
             consider(replaced(slide(without_column(from.nodes, j), options.sliding)));
+    }
+    if constexpr (requires { slide.kernel().shapes(); }) {
+        // No slide leads from one shape to another: each kernel tries them all.
+        const std::vector<double> shapes = slide.kernel().shapes();
+        for (Index j = 0; j < best.size(); ++j)
+            for (const double shape : shapes) {
+                if (j >= best.size() || best.nodes(best.nodes.rows() - 1, j) == shape) continue;
+                Matrix other = best.nodes;
+                other(other.rows() - 1, j) = shape;
+                consider(prune(slide, goal, slide(std::move(other), options.sliding), options.sliding,
+                               options.pruning));
+            }
     }
     Slid polished = slide.from(best);
     return goal.score(polished) <= least ? polished : best;

@@ -20,15 +20,18 @@ namespace kernelet {
 ///                   as ν residuals would tell it. Without ν, a model of many parameters pretends that its
 ///                   own overfit is a small variance. From u₀ on the logarithm goes on as its tangent: so
 ///                   much over the noise is not noise, and must not count as a discovery of more of it.
+///                   For a loss that grows as the p-th power of the residual, N counts 2/p times: the
+///                   likelihood of noise of unknown size.
+///     classes       2 cost + (parameters + ½) log N a kernel: a loss of labels is a likelihood of its own
 ///     max_kernels   one of these, and no more kernels than that
-/// Costs are relative to the energy of y, so that its unit cancels to the bit.
+/// Costs are relative to the energy, the cost without kernels, so that the unit of y cancels to the bit.
 class Goal {
 public:
     /// Predictions of a model at the samples are outside the tolerance by how much; 0: met.
     using Violation = std::function<double(const Slid&)>;
 
-    /// residuals N, energy Σ w ‖y‖², noise variance σ² relative to energy/N, parameters a
-    /// kernel, at most so many kernels.
+    /// residuals N, energy (Σ w ‖y‖² for the squared loss), noise: the mean loss of noise (σ²) relative to
+    /// energy/N, parameters a kernel, at most so many kernels.
     Goal(Index residuals, double energy, double noise, Index parameters, Index most)
         : residuals_(static_cast<double>(residuals)),
           energy_(energy),
@@ -39,6 +42,24 @@ public:
     /// Asks for a tolerance instead of the information criterion.
     Goal& within(Violation violation) {
         violation_ = std::move(violation);
+        return *this;
+    }
+
+    /// The power of the residual that the loss grows with.
+    Goal& of_degree(double degree) {
+        degree_ = degree;
+        return *this;
+    }
+
+    /// Takes the cost itself, each sample's weight relative to their mean, for minus a log likelihood.
+    Goal& by_likelihood(double mean_weight) {
+        likelihood_unit_ = mean_weight;
+        return *this;
+    }
+
+    /// How far the noise is trusted, ν/N: see the formula above.
+    Goal& trusting(double known_noise) {
+        known_noise_ = known_noise;
         return *this;
     }
 
@@ -58,12 +79,14 @@ public:
             const double outside = violation_(model);
             value = outside > 0.0 ? unmet * (1.0 + outside / std::sqrt(energy_ / residuals_))
                                   : kernels + 0.5 * relative;
+        } else if (likelihood_unit_ > 0.0) {
+            value = 2.0 * model.at.cost / likelihood_unit_ + price_ * kernels;
         } else {
             const double u = relative / noise_, capped = std::min(u, most_noise);
-            value =
-                residuals_ * ((1.0 + known_noise) * std::log((capped + known_noise) / (1.0 + known_noise)) +
-                              (1.0 + known_noise) / (capped + known_noise) * (u - capped)) +
-                price_ * kernels;
+            value = 2.0 / degree_ * residuals_ *
+                        ((1.0 + known_noise_) * std::log((capped + known_noise_) / (1.0 + known_noise_)) +
+                         (1.0 + known_noise_) / (capped + known_noise_) * (u - capped)) +
+                    price_ * kernels;
         }
         return value + barred * (excess + loose);
     }
@@ -86,8 +109,6 @@ private:
     /// (theirs is 2γ, γ from 0 to 1): ten Gaussians take 7.7 kernels at 0, 7.4 at ½, 7.3 at 1, and from there
     /// on the chirp at n = 501 leans to 15 kernels with twice the error.
     static constexpr double place = 0.5;
-    /// ν/N. At 0.5 one in five of the chirps at n = 51 collapses to a single kernel; at 2 nothing changes.
-    static constexpr double known_noise = 1.0;
     /// u₀: at 1.6 deviations, where the dual is solved too.
     static constexpr double most_noise = 1.6 * 1.6;
     /// A kernel that sees less than this many samples' worth of data stands in a gap and means nothing.
@@ -100,6 +121,9 @@ private:
     double noise_;
     double price_;
     double most_;
+    double degree_ = 2.0;
+    double known_noise_ = 1.0;
+    double likelihood_unit_ = 0.0;
     Violation violation_{};
 };
 

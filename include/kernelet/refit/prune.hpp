@@ -22,8 +22,8 @@ struct PruneOptions {
 /// Drops kernels while the goal's score falls. Which one: the rise a_j²/(G⁻¹)_jj of the cost without a slide
 /// picks a few, the rise after one predicted step of the others ranks them, a slide decides. Dropping only
 /// the cheapest stops too early: on a chirp at one kernel a lobe, 26 of them, where 16 do.
-template <KernelFamily Kernel, Domain Omega>
-Slid prune(const Slide<Kernel, Omega>& slide, const Goal& goal, Slid model, const SlideOptions& sliding,
+template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss>
+Slid prune(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, Slid model, const SlideOptions& sliding,
            const PruneOptions& options = {}) {
     double score = goal.score(model);
     while (model.size() > 0) {

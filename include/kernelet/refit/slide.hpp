@@ -1,7 +1,9 @@
 #pragma once
 
 #include <kernelet/concepts.hpp>
+#include <kernelet/detail/lengths.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/refit/smoothed_loss.hpp>
 
 #include <Eigen/Cholesky>
 
@@ -22,14 +24,15 @@ struct SlideOptions {
 /// A model's cost and all that follows from the sums it took: coefficients, the quadratic model in which its
 /// kernels slide, and what a kernel less would cost.
 struct Assessment {
-    double cost{};          ///< Σ w ‖Φa − y‖² + ridge Σ w ‖a‖²
+    double cost{};          ///< Σ w ℓ(Φa + b, y) + ridge Σ w ‖a‖²
     Matrix coefficients{};  ///< a, K x q
     Vector offset{};        ///< q: what is added to Φa, 0 without an intercept
-    Matrix inverse{};       ///< G⁻¹ = (Φ'WΦ + ridge)⁻¹
+    Matrix inverse{};       ///< G⁻¹ = (Φ'WΦ + ridge)⁻¹, W the weights, or half the loss's curvature
     Matrix cross{};         ///< Φ'WB, K x Kf
     Matrix reduced{};       ///< M = B'WB − B'WΦ G⁻¹ Φ'WB
     Matrix pull{};          ///< B'W(y − Φa), Kf x q
     Vector mass{};          ///< Σ_i w_i k_ij² / mean w: how many samples' worth of data a kernel sees
+    bool intercept{};       ///< whether the offset was fitted
 
     /// The rise of the cost when kernel j leaves and nothing slides: a_j²/(G⁻¹)_jj, exactly.
     double price(Index j) const { return coefficients.row(j).squaredNorm() / inverse(j, j); }
@@ -52,42 +55,52 @@ inline Matrix without_column(const Matrix& nodes, Index j) {
 
 /// Moves all centers and parameters of Σ_j a_j k(x, z_j; θ_j) at once, the coefficients eliminated (variable
 /// projection):
-///     minimise over (z, log θ) of  min over a of  Σ w ‖Φ a + b − y‖² + ridge Σ w ‖a‖²,
-/// b = 0, or with an intercept eliminated likewise, which takes the weighted mean from every column.
+///     minimise over (z, log θ) of  min over a of  Σ w ℓ(Φ a + b, y) + ridge Σ w ‖a‖²,
+/// b = 0, or with an intercept eliminated likewise, which takes the weighted mean from every column. For
+/// another loss than the squared one the minimum over (a, b) is found by Newton's method on SmoothedLoss, and
+/// its last quadratic model is the one in which the kernels slide; a step counts only if it lowers the loss.
 /// Levenberg–Marquardt with Kaufman's Jacobian −P⊥ (∂Φ) a, from Gram matrices: with B = ∂Φ/∂(z/w, log θ),
 /// J'J = M ∘ (a a') and J'r = a ∘ B'P⊥y, for any number of outputs. Steps are in widths; the domain's mask
 /// and bounds are kept; the ridge keeps coincident kernels safe. A step sums, tile by tile, over the kernels
 /// that reach the tile: O(n (K̄ (1 + f))² + (K f)³), K̄ kernels in reach of a tile and f free rows; no n x K
 /// held.
-template <KernelFamily Kernel, Domain Omega>
+template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss = SquaredLoss>
 class Slide {
 public:
-    /// y is q x n. Holds references: lives no longer than what it was made of.
+    /// y is q x n; `window` is that of SmoothedLoss, in the unit of a prediction. Holds references: lives no
+    /// longer than what it was made of.
     Slide(const Kernel& kernel, const detail::TiledPoints& points, const Omega& domain, const Matrix& y,
-          const Vector& weights, double ridge, bool intercept = false)
+          const Vector& weights, double ridge, bool intercept = false, Loss loss = Loss{},
+          double window = 0.0)
         : kernel_(kernel),
           points_(points),
           domain_(domain),
-          root_(weights.cwiseSqrt()),
-          target_(y.transpose()),
-          total_(weights.sum()),
-          ridge_(ridge * total_),
+          loss_(std::move(loss), y, weights, window),
+          ridge_(ridge * weights.sum()),
           intercept_(intercept) {
         for (Index row = 0; row < domain.rows(); ++row)
             if (domain.free(row)) free_.push_back(row);
-        target_.array().colwise() *= root_.array();
-        energy_ = target_.squaredNorm();
-        if (intercept_) energy_ -= (root_.transpose() * target_).squaredNorm() / total_;
+        if constexpr (squared) squares_ = loss_.linearize({});
+        energy_ = assess(Matrix(domain.rows(), 0), {}).cost;
     }
 
+    const Kernel& kernel() const { return kernel_; }
+    const detail::TiledPoints& points() const { return points_; }
+    const SmoothedLoss<Loss>& loss() const { return loss_; }
+    bool intercept() const { return intercept_; }
     /// Rows of a node that may move.
     Index free_rows() const { return static_cast<Index>(free_.size()); }
-    /// Σ w ‖y‖², about the mean where there is an intercept: the cost without kernels.
+    /// The cost without kernels: for the squared loss Σ w ‖y‖², about the mean where there is an intercept.
     double energy() const { return energy_; }
-    void set_ridge(double ridge) { ridge_ = ridge * total_; }
+    void set_ridge(double ridge) { ridge_ = ridge * loss_.weights().sum(); }
+
+    /// At the samples, q x n.
+    Matrix prediction(const Slid& model) const {
+        return values(model.nodes, model.at.coefficients, model.at.offset);
+    }
 
     Slid operator()(Matrix nodes, const SlideOptions& options = {}) const {
-        Assessment now = assess(nodes);
+        Assessment now = assess(nodes, {});
         return from({std::move(nodes), std::move(now)}, options);
     }
 
@@ -97,7 +110,7 @@ public:
         double damping = options.damping;
         for (Index step = 0; step < options.max_steps && now.size() > 0; ++step) {
             Matrix moved = move(now.nodes, direction(now.nodes, now.at, damping).step);
-            Assessment next = assess(moved);
+            Assessment next = assess(moved, now.at);
             if (next.cost < now.at.cost) {
                 const bool arrived = now.at.cost - next.cost <= options.least_progress * now.at.cost;
                 now = {std::move(moved), std::move(next)};
@@ -142,9 +155,16 @@ private:
         double gain{};  // of the cost, in the quadratic model
     };
 
-    /// The length a step of one in z has at a node.
-    double unit(const ConstVectorRef& node) const {
-        return node.tail(domain_.rows() - domain_.dimension()).mean();
+    static constexpr bool squared = SmoothedLoss<Loss>::is_squared;
+
+    /// The length a step of one has at a node: a width along a center's coordinate, one of log θ.
+    double unit(const ConstVectorRef& node, Index row) const {
+        return row < domain_.dimension() ? detail::length_along(kernel_, node, domain_.dimension(), row)
+                                         : 1.0;
+    }
+
+    Matrix values(const Matrix& nodes, const Matrix& a, const Vector& offset) const {
+        return detail::synthesize(kernel_, points_, nodes, a.transpose()).colwise() + offset;
     }
 
     bool beyond(Index t, const ConstVectorRef& node) const {
@@ -154,42 +174,45 @@ private:
             return false;
     }
 
-    /// The sums [Φ B y]'W[Φ B y], lower part, and [Φ B y]'W 1, kernel by kernel: columns j(1 + f) ... of
-    /// [φ_j, B_j], then y.
-    Matrix sums(const Matrix& nodes, Vector& totals) const {
-        const Index k = nodes.cols(), q = target_.cols(), b = 1 + free_rows(), d = domain_.dimension();
+    /// The sums [Φ B t]'W[Φ B t], lower part, and [Φ B t]'W 1, kernel by kernel: columns j b ... of [φ_j,
+    /// B_j], then t; b = 1 + f, or 1 where the slopes B are not asked for.
+    Matrix sums(const Matrix& nodes, const WorkingSquares& working, Index b, Vector& totals) const {
+        const Index k = nodes.cols(), q = working.target.cols();
         Matrix gram = Matrix::Zero(k * b + q, k * b + q), small(k * b + q, k * b + q);
         Matrix jet(detail::TiledPoints::tile, 1 + domain_.rows());
         Matrix packed(detail::TiledPoints::tile, k * b + q);
         totals = Vector::Zero(k * b + q);
-        totals.tail(q) = target_.transpose() * root_;
+        totals.tail(q) = working.target.transpose() * working.root;
         std::vector<Index> here;
         for (Index t = 0; t < points_.tiles(); ++t) {
             const Index m = points_.count(t), first = points_.first(t);
-            const auto root = root_.segment(first, m).array();
+            const auto root = working.root.segment(first, m).array();
             here.clear();
             for (Index j = 0; j < k; ++j) {
                 if (beyond(t, nodes.col(j))) continue;
                 const Index column = static_cast<Index>(here.size()) * b;
                 here.push_back(j);
-                kernel_.jet(points_.rows(t), nodes.col(j), jet.topRows(m));
+                if (b > 1)
+                    kernel_.jet(points_.rows(t), nodes.col(j), jet.topRows(m));
+                else
+                    kernel_.values(points_.rows(t), nodes.col(j), jet.col(0).head(m));
                 packed.col(column).head(m) = jet.col(0).head(m).array() * root;
-                for (std::size_t c = 0; c < free_.size(); ++c) {
-                    const Index row = free_[c];
-                    const double scale = row < d ? unit(nodes.col(j)) : 1.0;
-                    packed.col(column + 1 + static_cast<Index>(c)).head(m) =
-                        scale * jet.col(1 + row).head(m).array() * root;
+                for (Index c = 0; c < b - 1; ++c) {
+                    const Index row = free_[static_cast<std::size_t>(c)];
+                    packed.col(column + 1 + c).head(m) =
+                        unit(nodes.col(j), row) * jet.col(1 + row).head(m).array() * root;
                 }
             }
             const auto count = static_cast<Index>(here.size());
             if (count == 0) continue;
-            packed.middleCols(count * b, q).topRows(m) = target_.middleRows(first, m);
+            packed.middleCols(count * b, q).topRows(m) = working.target.middleRows(first, m);
             const Index width = count * b + q;
             auto part = small.topLeftCorner(width, width);
             part.setZero();
             part.template selfadjointView<Eigen::Lower>().rankUpdate(
                 packed.topLeftCorner(m, width).transpose());
-            const Vector column_sums = packed.topLeftCorner(m, width).transpose() * root_.segment(first, m);
+            const Vector column_sums =
+                packed.topLeftCorner(m, width).transpose() * working.root.segment(first, m);
             for (Index u = 0; u < count; ++u) {
                 const Index ju = here[static_cast<std::size_t>(u)];
                 totals.segment(ju * b, b) += column_sums.segment(u * b, b);
@@ -202,26 +225,79 @@ private:
         return gram;
     }
 
-    Assessment assess(const Matrix& nodes) const {
-        const Index k = nodes.cols(), f = free_rows(), q = target_.cols(), b = 1 + f;
+    /// The model on these nodes, its coefficients at their optimum; `start` may hold some to begin with.
+    Assessment assess(const Matrix& nodes, const Assessment& start) const {
+        if constexpr (squared)
+            return assess(nodes, squares_, 1 + free_rows());
+        else
+            return assess_by_newton(nodes, start);
+    }
+
+    /// Newton's method on (a, b), a step halved until the loss falls. O(n K²) a step, and the full sums once.
+    Assessment assess_by_newton(const Matrix& nodes, const Assessment& start) const {
+        constexpr int most_steps = 25;
+        constexpr double settled = 1e-7;   // relative decrease of the cost
+        constexpr double shortest = 1e-4;  // step
+        const Index k = nodes.cols(), q = loss_.target().rows();
+        const bool begun = start.coefficients.rows() == k && start.offset.size() == q;
+        Matrix a = begun ? start.coefficients : Matrix::Zero(k, q);
+        Vector offset = begun ? start.offset : Vector::Zero(q);
+        Matrix f = values(nodes, a, offset);
+        double cost = loss_.cost(f) + ridge_ * a.squaredNorm();
+        for (int step = 0; step < most_steps; ++step) {
+            const Assessment newton = assess(nodes, loss_.linearize(f), 1);
+            if (!std::isfinite(newton.cost)) break;
+            const Matrix change = newton.coefficients - a;
+            const Vector shift = newton.offset - offset;
+            const Matrix towards = values(nodes, newton.coefficients, newton.offset) - f;
+            double length = 1.0, next = cost;
+            for (; length > shortest; length *= 0.5) {
+                next = loss_.cost(f + length * towards) + ridge_ * (a + length * change).squaredNorm();
+                if (next < cost) break;
+            }
+            if (!(next < cost)) break;
+            a += length * change;
+            offset += length * shift;
+            f += length * towards;
+            const bool arrived = cost - next <= settled * cost;
+            cost = next;
+            if (arrived) break;
+        }
+        Assessment out = assess(nodes, loss_.linearize(f), 1 + free_rows());
+        // Its coefficients are one step further, which nobody has tried.
+        if (k > 0) out.pull.noalias() += out.cross.transpose() * (out.coefficients - a);
+        // Where the loss is flat it has no curvature, but data all the same.
+        out.mass = Vector::Constant(k, static_cast<double>(points_.size()));
+        out.coefficients = std::move(a);
+        out.offset = std::move(offset);
+        out.cost = cost;
+        return out;
+    }
+
+    Assessment assess(const Matrix& nodes, const WorkingSquares& working, Index b) const {
+        const Index k = nodes.cols(), f = b - 1, q = working.target.cols();
+        const double total = working.total;
         Assessment out;
-        out.cost = energy_;
+        out.cost = working.target.squaredNorm();
+        if (intercept_) out.cost -= (working.root.transpose() * working.target).squaredNorm() / total;
         out.coefficients = Matrix::Zero(k, q);
-        out.offset = intercept_ ? Vector(target_.transpose() * root_ / total_) : Vector::Zero(q);
+        out.offset = intercept_ ? Vector(working.target.transpose() * working.root / total) : Vector::Zero(q);
+        out.intercept = intercept_;
         if (k == 0) return out;
-        Vector totals;  // [Φ B y]'W 1
-        Matrix full = sums(nodes, totals).template selfadjointView<Eigen::Lower>();
+        const double energy = out.cost;
+        Vector totals;  // [Φ B t]'W 1
+        Matrix full = sums(nodes, working, b, totals).template selfadjointView<Eigen::Lower>();
         const Vector seen = full.diagonal();
-        if (intercept_) full.noalias() -= totals * totals.transpose() / total_;
-        std::vector<Index> values, slopes;  // the columns of Φ and of B
+        if (intercept_) full.noalias() -= totals * totals.transpose() / total;
+        std::vector<Index> places, slopes;  // the columns of Φ and of B
         for (Index j = 0; j < k; ++j) {
-            values.push_back(j * b);
+            places.push_back(j * b);
             for (Index c = 0; c < f; ++c) slopes.push_back(j * b + 1 + c);
         }
-        Matrix g = full(values, values);
-        out.mass = seen(values) * (static_cast<double>(points_.size()) / total_);
+        Matrix g = full(places, places);
+        out.mass = seen(places) * (static_cast<double>(points_.size()) / total);
         constexpr double rounding = 1e-13;  // of the sums, relative
-        g.diagonal().array() += ridge_ + rounding * total_;
+        g.diagonal().array() += ridge_ + rounding * total;
         const Eigen::LLT<Matrix> factor(g);
         if (factor.info() != Eigen::Success) {
             out.cost = std::numeric_limits<double>::infinity();
@@ -231,13 +307,18 @@ private:
             out.pull = Matrix::Zero(k * f, q);
             return out;
         }
-        const Matrix right = full(values, Eigen::lastN(q));  // Φ'Wy
+        const Matrix right = full(places, Eigen::lastN(q));  // Φ'Wy
         out.inverse = factor.solve(Matrix::Identity(k, k));
         out.coefficients = factor.solve(right);
-        out.cost = energy_ - right.cwiseProduct(out.coefficients).sum();
-        if (intercept_)
-            out.offset = (totals.tail(q) - out.coefficients.transpose() * totals(values)) / total_;
-        out.cross = full(values, slopes);
+        out.cost = energy - right.cwiseProduct(out.coefficients).sum();
+        if (intercept_) out.offset = (totals.tail(q) - out.coefficients.transpose() * totals(places)) / total;
+        if (f == 0) {
+            out.cross = Matrix(k, 0);
+            out.reduced = Matrix(0, 0);
+            out.pull = Matrix(0, q);
+            return out;
+        }
+        out.cross = full(places, slopes);
         const Matrix half = factor.matrixL().solve(out.cross);
         out.reduced = full(slopes, slopes);
         out.reduced.noalias() -= half.transpose() * half;
@@ -286,7 +367,7 @@ private:
         for (Index j = 0; j < nodes.cols(); ++j) {
             for (const Index row : free_) {
                 if (row < domain_.dimension())
-                    moved(row, j) += unit(nodes.col(j)) * step(at);
+                    moved(row, j) += unit(nodes.col(j), row) * step(at);
                 else
                     moved(row, j) *= std::exp(step(at));
                 ++at;
@@ -301,10 +382,9 @@ private:
     const Kernel& kernel_;
     const detail::TiledPoints& points_;
     const Omega& domain_;
-    Vector root_;    // √w
-    Matrix target_;  // √w y', n x q
-    double total_;   // Σ w
-    double ridge_;   // ridge Σ w
+    SmoothedLoss<Loss> loss_;
+    WorkingSquares squares_{};  // where the loss is the squared one: the same for every model
+    double ridge_;              // ridge Σ w
     double energy_{};
     bool intercept_;
     std::vector<Index> free_;

@@ -1,0 +1,65 @@
+// Airfoil self-noise (UCI, 1503 samples, 5 inputs of very different scales) by 10-fold cross-validation: root
+// mean squared error on the folds left out, in deviations of the target, of a width for each coordinate and
+// of one width a kernel, at most so many kernels, all else at the defaults. Usage: airfoil [file] [kernels
+// ... = 30 60]
+
+#include "../support/signals.hpp"
+#include "../support/tables.hpp"
+
+#include <kernelet/kernelet.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace {
+
+using namespace kernelet;
+
+constexpr int folds = 10;
+
+template <class Kernel>
+void row(const char* name, const Matrix& x, const Vector& y, Index most) {
+    const std::vector<int> fold = bench::folds_of(y.size(), folds, 1);
+    std::vector<double> squares(folds), kernels(folds), seconds(folds);
+    detail::parallel_for(folds, [&](Index f) {
+        const bench::Split part = bench::split(fold, static_cast<int>(f));
+        const double start = bench::seconds();
+        const auto fit = SparseKernelEstimator<Kernel>({.max_kernels = most})
+                             .fit(x(Eigen::all, part.train), Vector(y(part.train)));
+        const auto slot = static_cast<std::size_t>(f);
+        seconds[slot] = bench::seconds() - start;
+        kernels[slot] = static_cast<double>(fit.model.size());
+        squares[slot] = (fit.model.predict(x(Eigen::all, part.test)) - y(part.test)).squaredNorm();
+        std::fprintf(stderr, "%s, fold %ld: %s\n", name, static_cast<long>(f), fit.report.brief().c_str());
+    });
+    double sum = 0.0, count = 0.0, time = 0.0;
+    for (std::size_t f = 0; f < folds; ++f) {
+        sum += squares[f];
+        count += kernels[f] / folds;
+        time += seconds[f] / folds;
+    }
+    std::printf("%-22s at most %3ld   %6.1f kernels   error %.4f   %6.1f s a fit\n", name,
+                static_cast<long>(most), count, std::sqrt(sum / static_cast<double>(y.size())), time);
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto table =
+        bench::table_or_skip(argc, argv, "airfoil.csv", "the UCI repository (Airfoil Self-Noise)");
+    if (!table) return 0;
+    const Matrix x = table->topRows(table->rows() - 1);
+    Vector y = table->bottomRows(1).transpose();
+    y.array() -= y.mean();
+    y /= std::sqrt(y.squaredNorm() / static_cast<double>(y.size()));
+    std::vector<Index> limits{30, 60};
+    if (argc > 2) limits.clear();
+    for (int k = 2; k < argc; ++k) limits.push_back(std::atol(argv[k]));
+    for (const Index most : limits) {
+        row<AnisotropicGaussian>("a width a coordinate", x, y, most);
+        row<Gaussian>("one width a kernel", x, y, most);
+    }
+    return 0;
+}

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <kernelet/detail/noise.hpp>
+#include <kernelet/dual/certificate.hpp>
+#include <kernelet/dual/infeasibility.hpp>
+#include <kernelet/losses/noise_level.hpp>
+#include <kernelet/options.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+/// What an earlier solution knows: λ, γ, and max‖ᾱ₀‖ from which γ is made.
+struct WarmStart {
+    Matrix lambda{};
+    std::optional<double> gamma{};
+    std::optional<double> unsparse_height{};
+};
+
+/// The tolerance for a user who gave none. Regression: the mean loss of noise of `noise_multiple` times the
+/// deviation estimated, within bounds. Classes: half of what no model at all costs, or, where neighbours
+/// contradict each other more often, what they would.
+template <class Loss>
+double default_tolerance(const Loss& loss, const Matrix& x, const Matrix& y, double noise_deviation,
+                         const Options& options) {
+    if constexpr (detail::is_classification<Loss>()) {
+        constexpr double share_of_nothing = 0.5, most_of_nothing = 0.9;
+        const double nothing = loss.value(0.0, 1.0);
+        const double contradicted = 2.0 * detail::label_noise(x, y);  // of a loss that is 1 where undecided
+        return nothing * std::clamp(contradicted, share_of_nothing, most_of_nothing);
+    } else {
+        // The smallest, relative to the size of y: noise-free data need not be met to the last bit.
+        constexpr double least_relative = 5e-3;
+        // And the largest: among few samples in many dimensions rough signal looks like noise, and a dual
+        // solved at the deviation of y itself has no peaks. The information criterion decides later what is
+        // noise.
+        constexpr double most_relative = 0.5;
+        constexpr double room = 1.1;  // over what no function can go below
+        const double deviation = y.norm() / std::sqrt(static_cast<double>(y.size()));
+        const double chosen =
+            std::max({std::min(options.noise_multiple * noise_deviation, most_relative * deviation),
+                      least_relative * deviation, room * detail::duplicate_residual(x, y, options.scope)});
+        return options.scope == Scope::per_sample
+                   ? chosen
+                   : detail::tolerance_of_level(loss, detail::noise_level(loss, chosen));
+    }
+}
+
+/// A dual solved, and at what.
+struct SolvedDual {
+    DualSolution solution{};
+    Certificate certificate{};
+    double unsparse_height = 0.0;  ///< max‖ᾱ₀‖
+    bool infeasible = false;       ///< as asked
+    Vector tolerances{};           ///< solved at
+    std::vector<Index> culprits{};
+};
+
+/// From samples to λ: the threshold chosen, the tolerance relaxed where it must be. Refers to all it is made
+/// of.
+template <class Kernel, class Loss, class Omega, class Solver>
+struct DualStage {
+    const Kernel& kernel;
+    const Loss& loss;
+    const Omega& domain;
+    const detail::TiledPoints& points;
+    const Matrix& y;          ///< q x n
+    const Vector& weights;    ///< n
+    const Vector& tolerance;  ///< n
+    const Solver& solver;
+    const Options& options;
+
+    FeasibleSet<Loss> feasible(const Vector& tolerances) const {
+        return {loss, y, options.scope, tolerances, weights};
+    }
+    DualProblem<Kernel, Loss, Omega> problem(const FeasibleSet<Loss>& set, double gamma = 0.0) const {
+        return {kernel, domain, points, set, gamma, options.seed};
+    }
+
+    /// Solves the dual at γ = 0, sets the threshold by it and solves again from there. Where the tolerance is
+    /// infeasible, says whom to blame and doubles it until it is not, so that there is a best point to keep.
+    SolvedDual solve(const WarmStart& warm, const ObserverFunction& watch) const {
+        const double scale = y.norm() / std::sqrt(static_cast<double>(y.size()));
+        std::optional<double> gamma = options.gamma ? options.gamma : warm.gamma;
+        if (!gamma && options.sparsity == 0.0) gamma = 0.0;
+        if (!gamma && warm.unsparse_height) gamma = threshold_to_gamma(*warm.unsparse_height);
+        SolvedDual solved;
+        solved.unsparse_height = warm.unsparse_height.value_or(0.0);
+        for (double relaxation = 1.0;; relaxation *= 2.0) {
+            const Vector relaxed =
+                solved.infeasible
+                    ? Vector((relaxation * tolerance).array().max(first_relaxed * relaxation * scale))
+                    : tolerance;
+            const FeasibleSet<Loss> set = feasible(relaxed);
+            DualProblem<Kernel, Loss, Omega> at = problem(set, gamma.value_or(0.0));
+            at.warm_start = warm.lambda.size() > 0 && !solved.infeasible ? &warm.lambda : nullptr;
+            // Without sparsity all nodes are on, and only the height of ᾱ₀ is asked for: few nodes do.
+            const Quadrature few = gamma ? Quadrature{} : at.nodes(unsparse_nodes);
+            if (!gamma) at.fixed_nodes = &few;
+            solved.solution = solver.solve(at, watch);
+            at.fixed_nodes = nullptr;
+            if (!gamma && (solved.solution.status == Status::converged ||
+                           solved.solution.status == Status::iteration_limit)) {
+                // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve
+                // begins
+                const Matrix unsparse = at.field(solved.solution.lambda, solved.solution.quadrature.nodes);
+                solved.unsparse_height = unsparse.size() > 0 ? unsparse.colwise().norm().maxCoeff() : 0.0;
+                at.gamma = threshold_to_gamma(solved.unsparse_height);
+                const Matrix lambda = solved.solution.lambda;
+                at.warm_start = &lambda;
+                solved.solution = solver.solve(at, watch);
+                at.warm_start = nullptr;
+            }
+            if (solved.solution.status == Status::infeasible && relaxed.maxCoeff() < most_relaxed * scale) {
+                if (!solved.infeasible) solved.culprits = culprits(solved.solution.lambda);
+                solved.infeasible = true;
+                continue;
+            }
+            solved.tolerances = relaxed;
+            solved.certificate = certify(at, solved.solution);
+            return solved;
+        }
+    }
+
+private:
+    double threshold_to_gamma(double unsparse_height) const {
+        const double tau = options.sparsity * unsparse_height;
+        return 0.5 * tau * tau;
+    }
+
+    static constexpr Index unsparse_nodes = 2048;  // on which ᾱ₀ is found: 4096 move its height by 2 %
+    // Relaxing a tolerance of zero begins at this share of the size of y, and ends where zero itself is long
+    // feasible.
+    static constexpr double first_relaxed = 1e-3;
+    static constexpr double most_relaxed = 4.0;
+};
+
+}  // namespace kernelet

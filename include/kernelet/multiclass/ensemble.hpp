@@ -1,0 +1,231 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+#include <kernelet/detail/parallel.hpp>
+#include <kernelet/detail/tiles.hpp>
+#include <kernelet/model/sparse_kernel_model.hpp>
+#include <kernelet/multiclass/labels.hpp>
+#include <kernelet/multiclass/merged_kernels.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+/// Which classifiers an ensemble of C classes has.
+enum class Scheme {
+    one_vs_one,  ///< one for each pair: C (C − 1)/2, in the order (0, 1), (0, 2), ..., (1, 2), ...
+    one_vs_rest  ///< one for each class against all others: C
+};
+
+constexpr std::string_view to_string(Scheme scheme) {
+    return scheme == Scheme::one_vs_one ? "one_vs_one" : "one_vs_rest";
+}
+
+/// The classes that one classifier tells apart: decision values above zero speak for `positive`.
+struct Opponents {
+    Index positive{};
+    std::optional<Index> negative{};  ///< none: all other classes
+};
+
+/// What a label was chosen by, after what did not decide.
+enum class SettledBy {
+    votes,    ///< no other class has as many
+    margins,  ///< among the classes with most votes, its margins sum to most
+    order     ///< nothing told the classes apart: the first of them
+};
+
+/// One entry a sample.
+struct Decisions {
+    std::vector<Index> classes{};  ///< places in classes()
+    std::vector<SettledBy> settled_by{};
+};
+
+template <ClassLabel Label>
+struct Accuracy {
+    Index right{};
+    Index samples{};
+    std::vector<Label> unseen{};  ///< labels, each once, of no class of the model: never right
+
+    double share() const { return static_cast<double>(right) / static_cast<double>(samples); }
+};
+
+/// Classifiers of one output each that vote for labels. Kernels that several of them use are stored and
+/// evaluated once. A value that owns all it needs. Thread safety: const members may be called from many
+/// threads.
+template <KernelFamily Kernel, ClassLabel Label>
+class EnsembleModel {
+public:
+    using KernelType = Kernel;
+    using LabelType = Label;
+
+    /// classes ascending and distinct; a model for each of opponents(scheme, classes), whose decision values
+    /// above zero speak for the positive class.
+    EnsembleModel(Scheme scheme, std::vector<Label> classes,
+                  const std::vector<SparseKernelModel<Kernel>>& models)
+        : EnsembleModel(scheme, std::move(classes), MergedKernels<Kernel>(models)) {}
+
+    EnsembleModel(Scheme scheme, std::vector<Label> classes, MergedKernels<Kernel> kernels)
+        : scheme_(scheme),
+          classes_(std::move(classes)),
+          kernels_(std::move(kernels)),
+          opponents_(opponents_of(scheme, static_cast<Index>(classes_.size()))) {
+        detail::require(classes_.size() >= 2, "an ensemble needs at least two classes; there are ",
+                        classes_.size());
+        detail::require_ordered(classes_);
+        for (std::size_t c = 1; c < classes_.size(); ++c)
+            detail::require(classes_[c - 1] < classes_[c], "classes must be distinct and ascending; number ",
+                            c, " is not above the one before");
+        detail::require(kernels_.models() == classifiers(), "there are ", kernels_.models(), " models; ",
+                        classifiers(), " are needed for ", classes_.size(), " classes");
+    }
+
+    Scheme scheme() const { return scheme_; }
+    /// In ascending order. A label that no fit saw is never predicted.
+    const std::vector<Label>& classes() const { return classes_; }
+    Index dimension() const { return kernels_.dimension(); }
+    Index classifiers() const { return static_cast<Index>(opponents_.size()); }
+    /// Whom each classifier tells apart.
+    const std::vector<Opponents>& opponents() const { return opponents_; }
+
+    /// The number of distinct kernels in all: what is stored, and evaluated for a prediction.
+    Index size() const { return kernels_.size(); }
+    /// The mean number of kernels of a classifier.
+    double mean_kernels() const {
+        double sum = 0.0;
+        for (Index m = 0; m < classifiers(); ++m) sum += static_cast<double>(kernels_.size_of(m));
+        return sum / static_cast<double>(classifiers());
+    }
+
+    /// One of the classifiers as a model of its own, as it was fitted but for what the fit knew about it.
+    SparseKernelModel<Kernel> classifier(Index which) const { return kernels_.model(which); }
+    const MergedKernels<Kernel>& kernels() const { return kernels_; }
+
+    /// Decision values, classifiers x n. x is d x n, any Eigen expression, float or double. n size() kernel
+    /// values.
+    template <class Derived>
+    Matrix margins(const Eigen::MatrixBase<Derived>& x) const {
+        return kernels_.evaluate(checked(x));
+    }
+
+    /// classes x n: for how many classifiers the class is the likelier. A margin of exactly zero, as far from
+    /// all kernels, is nobody's vote.
+    template <class Derived>
+    Matrix votes(const Eigen::MatrixBase<Derived>& x) const {
+        return votes_of(margins(x));
+    }
+
+    /// classes x n: margins summed, each with the sign that speaks for the class.
+    template <class Derived>
+    Matrix scores(const Eigen::MatrixBase<Derived>& x) const {
+        return scores_of(margins(x));
+    }
+
+    /// The class with most votes; among several, that with the largest score; among several still, the first.
+    /// For one_vs_rest that is the class of the largest decision value.
+    template <class Derived>
+    Decisions decide(const Eigen::MatrixBase<Derived>& x) const {
+        const Matrix margins = this->margins(x);
+        const Matrix votes = votes_of(margins), scores = scores_of(margins);
+        Decisions decisions;
+        for (Index i = 0; i < margins.cols(); ++i) {
+            Index best = 0;
+            SettledBy by = SettledBy::votes;
+            for (Index c = 1; c < votes.rows(); ++c) {
+                const bool level = votes(c, i) == votes(best, i);
+                if (votes(c, i) > votes(best, i)) {
+                    best = c;
+                    by = SettledBy::votes;
+                } else if (level && scores(c, i) > scores(best, i)) {
+                    best = c;
+                    by = SettledBy::margins;
+                } else if (level && scores(c, i) < scores(best, i)) {
+                    by = std::max(by, SettledBy::margins);
+                } else if (level) {
+                    by = SettledBy::order;
+                }
+            }
+            decisions.classes.push_back(best);
+            decisions.settled_by.push_back(by);
+        }
+        return decisions;
+    }
+
+    /// The label of each column of x.
+    template <class Derived>
+    std::vector<Label> predict(const Eigen::MatrixBase<Derived>& x) const {
+        std::vector<Label> labels;
+        for (const Index c : decide(x).classes) labels.push_back(classes_[static_cast<std::size_t>(c)]);
+        return labels;
+    }
+
+    /// How many of these labels are predicted, and which of them cannot be.
+    template <class Derived, class Labels>
+    Accuracy<Label> accuracy(const Eigen::MatrixBase<Derived>& x, const Labels& labels) const {
+        const auto expected = detail::gathered_labels(labels);
+        detail::require(static_cast<Index>(expected.size()) == x.cols(), "labels has ", expected.size(),
+                        " entries but x has ", x.cols(), " columns; one label a sample, x is d x n");
+        const std::vector<Label> predicted = predict(x);
+        Accuracy<Label> accuracy{0, x.cols(), {}};
+        for (std::size_t i = 0; i < predicted.size(); ++i) {
+            const Label label(expected[i]);
+            if (predicted[i] == label) ++accuracy.right;
+            if (detail::class_of(classes_, label) < 0) accuracy.unseen.push_back(label);
+        }
+        std::sort(accuracy.unseen.begin(), accuracy.unseen.end());
+        accuracy.unseen.erase(std::unique(accuracy.unseen.begin(), accuracy.unseen.end()),
+                              accuracy.unseen.end());
+        return accuracy;
+    }
+
+    /// The classifiers that a scheme has for so many classes, in their order.
+    static std::vector<Opponents> opponents_of(Scheme scheme, Index classes) {
+        std::vector<Opponents> all;
+        for (Index a = 0; a < classes; ++a) {
+            if (scheme == Scheme::one_vs_rest) all.push_back({a, std::nullopt});
+            for (Index b = a + 1; scheme == Scheme::one_vs_one && b < classes; ++b) all.push_back({a, b});
+        }
+        return all;
+    }
+
+private:
+    template <class Derived>
+    Matrix checked(const Eigen::MatrixBase<Derived>& x) const {
+        Matrix points = x.template cast<double>();
+        detail::require(points.rows() == dimension(), "x has ", points.rows(), " rows; the model has ",
+                        dimension(), " inputs (x is d x n, one sample a column)");
+        detail::require_finite(points, "x");
+        return points;
+    }
+
+    Matrix votes_of(const Matrix& margins) const {
+        Matrix votes = Matrix::Zero(static_cast<Index>(classes_.size()), margins.cols());
+        for (Index i = 0; i < margins.cols(); ++i)
+            for (Index m = 0; m < margins.rows(); ++m) {
+                const Opponents& who = opponents_[static_cast<std::size_t>(m)];
+                if (margins(m, i) > 0.0) votes(who.positive, i) += 1.0;
+                if (margins(m, i) < 0.0 && who.negative) votes(*who.negative, i) += 1.0;
+            }
+        return votes;
+    }
+
+    Matrix scores_of(const Matrix& margins) const {
+        Matrix scores = Matrix::Zero(static_cast<Index>(classes_.size()), margins.cols());
+        for (Index m = 0; m < margins.rows(); ++m) {
+            const Opponents& who = opponents_[static_cast<std::size_t>(m)];
+            scores.row(who.positive) += margins.row(m);
+            if (who.negative) scores.row(*who.negative) -= margins.row(m);
+        }
+        return scores;
+    }
+
+    Scheme scheme_;
+    std::vector<Label> classes_;
+    MergedKernels<Kernel> kernels_;
+    std::vector<Opponents> opponents_;
+};
+
+}  // namespace kernelet

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <kernelet/concepts.hpp>
+#include <kernelet/detail/parallel.hpp>
+#include <kernelet/multiclass/ensemble.hpp>
+#include <kernelet/report.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+namespace detail {
+
+template <class Estimator>
+using BinaryFit = decltype(std::declval<const Estimator&>().fit(std::declval<const Matrix&>(),
+                                                                std::declval<const Vector&>()));
+
+template <class Estimator>
+using BinaryKernel = typename decltype(BinaryFit<Estimator>::model)::KernelType;
+
+template <class Estimator>
+using BinaryReport = std::remove_cvref_t<decltype(BinaryFit<Estimator>::report)>;
+
+}  // namespace detail
+
+/// Tells two classes apart: fit(x, y) with x d x n and y = ±1 returns something with
+///     model                    a SparseKernelModel of one output, above zero for +1
+///     report                   anything that can be copied
+/// SparseKernelEstimator with HingeLoss, LogisticLoss or SquaredLoss is one. fit() is called from many
+/// threads at once.
+template <class E>
+concept BinaryEstimator = std::copyable<E> &&
+    std::same_as<decltype(detail::BinaryFit<E>::model), SparseKernelModel<detail::BinaryKernel<E>>> &&
+    std::copyable<detail::BinaryReport<E>>;
+
+/// What fitting one classifier had to say.
+template <ClassLabel Label, class Report>
+struct ClassifierReport {
+    Label positive;
+    std::optional<Label> negative{};  ///< none: all other classes
+    std::vector<Index> samples{};  ///< columns of x it was fitted on: what a report says of sample k is about
+                                   ///< samples[k]
+    Index kernels{};
+    Report report{};
+};
+
+/// What fit() of an ensemble returns. The reports are in the order of model.opponents().
+template <KernelFamily Kernel, ClassLabel Label, class Report>
+struct EnsembleFit {
+    EnsembleModel<Kernel, Label> model;
+    std::vector<ClassifierReport<Label, Report>> reports{};
+    /// In plain words: classes of one sample, classifiers that say the same everywhere, fits that failed.
+    std::vector<std::string> warnings{};
+};
+
+namespace detail {
+
+/// "class 1 against class 2", "class 1 against the rest".
+template <ClassLabel Label>
+std::string match_text(const std::vector<Label>& classes, const Opponents& who) {
+    const auto name = [&](Index c) {
+        return "class " + label_text<Label>(classes[static_cast<std::size_t>(c)]);
+    };
+    return name(who.positive) + " against " + (who.negative ? name(*who.negative) : "the rest");
+}
+
+/// The samples of one classifier in their order, and y = ±1 of each.
+template <ClassLabel Label>
+std::pair<std::vector<Index>, Vector> match_samples(const SortedLabels<Label>& labels, const Opponents& who) {
+    std::vector<std::pair<Index, double>> signs;
+    for (Index c = 0; c < static_cast<Index>(labels.members.size()); ++c)
+        if (c == who.positive || !who.negative || c == *who.negative)
+            for (const Index i : labels.members[static_cast<std::size_t>(c)])
+                signs.emplace_back(i, c == who.positive ? 1.0 : -1.0);
+    std::sort(signs.begin(), signs.end());
+    std::vector<Index> samples;
+    Vector y(static_cast<Index>(signs.size()));
+    for (const auto& [i, sign] : signs) {
+        y(static_cast<Index>(samples.size())) = sign;
+        samples.push_back(i);
+    }
+    return {std::move(samples), std::move(y)};
+}
+
+/// Fits all classifiers of a scheme, in parallel; each is a fit by itself, so that the results do not depend
+/// on the number of threads.
+template <BinaryEstimator Estimator, ClassLabel Label, class... Omega>
+EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> fit_ensemble(
+    const Estimator& estimator, Scheme scheme, const Matrix& x, const std::vector<Label>& given,
+    const Omega&... domain) {
+    using Kernel = BinaryKernel<Estimator>;
+    using Model = EnsembleModel<Kernel, Label>;
+    using Binary = std::pair<SparseKernelModel<Kernel>, BinaryReport<Estimator>>;
+    require(x.rows() > 0, "x has no rows; x is d x n, one sample a column, d >= 1");
+    const SortedLabels<Label> labels(given, x.cols());
+    require_finite(x, "x");
+
+    const std::vector<Opponents> opponents =
+        Model::opponents_of(scheme, static_cast<Index>(labels.classes.size()));
+    const auto count = static_cast<Index>(opponents.size());
+    std::vector<std::optional<Binary>> fits(opponents.size());
+    parallel_for(count, [&](Index m) {
+        const Opponents& who = opponents[static_cast<std::size_t>(m)];
+        const auto [samples, y] = match_samples(labels, who);
+        try {
+            const auto fit = estimator.fit(Matrix(x(Eigen::all, samples)), y, domain...);
+            fits[static_cast<std::size_t>(m)].emplace(fit.model.without_statistics(), fit.report);
+        } catch (const std::invalid_argument& error) {
+            throw std::invalid_argument(text(error.what(), " (", match_text(labels.classes, who), ")"));
+        }
+    });
+
+    std::vector<SparseKernelModel<Kernel>> models;
+    for (const auto& fit : fits) models.push_back(fit->first);
+    EnsembleFit<Kernel, Label, BinaryReport<Estimator>> result{Model(scheme, labels.classes, models), {}, {}};
+    for (std::size_t c = 0; c < labels.classes.size(); ++c)
+        if (labels.members[c].size() == 1)
+            result.warnings.push_back(
+                text("class ", label_text<Label>(labels.classes[c]), " has one sample only"));
+    for (std::size_t m = 0; m < opponents.size(); ++m) {
+        const Opponents& who = opponents[m];
+        const auto name = [&](Index c) -> Label { return labels.classes[static_cast<std::size_t>(c)]; };
+        const auto& [model, report] = *fits[m];
+        result.reports.push_back({name(who.positive),
+                                  who.negative ? std::optional<Label>(name(*who.negative)) : std::nullopt,
+                                  match_samples(labels, who).first, model.size(), report});
+        if (model.size() == 0)
+            result.warnings.push_back(
+                text(match_text(labels.classes, who), ": no kernels, the same decision everywhere"));
+        if constexpr (std::derived_from<BinaryReport<Estimator>, Report>)
+            if (report.status == Status::diverged || report.status == Status::infeasible)
+                result.warnings.push_back(
+                    text(match_text(labels.classes, who), ": the fit ended ", to_string(report.status)));
+    }
+    return result;
+}
+
+}  // namespace detail
+
+}  // namespace kernelet

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <kernelet/model/text_io.hpp>
+#include <kernelet/multiclass/ensemble.hpp>
+
+#include <charconv>
+#include <concepts>
+#include <istream>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+/// A label that a line of text can hold: a whole number, a number, or a string without line breaks.
+template <class L>
+concept TextLabel = ClassLabel<L> &&
+    (std::integral<L> || std::same_as<L, float> || std::same_as<L, double> || std::same_as<L, std::string>);
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_ensemble = false;
+template <class Kernel, class Label>
+inline constexpr bool is_ensemble<EnsembleModel<Kernel, Label>> = true;
+
+/// The word for the kind of label.
+template <TextLabel Label>
+constexpr std::string_view label_kind() {
+    if constexpr (std::integral<Label>) return "integer";
+    if constexpr (std::floating_point<Label>) return "real";
+    return "text";
+}
+
+template <TextLabel Label>
+std::string label_line(const Label& label) {
+    if constexpr (std::integral<Label>)
+        return "class " + std::to_string(label);
+    else if constexpr (std::floating_point<Label>)
+        return "class " + exact(label);
+    else {
+        require(label.find('\n') == std::string::npos, "class '", label,
+                "' has a line break; a file holds labels of one line");
+        return "class " + label;
+    }
+}
+
+template <TextLabel Label>
+Label expect_label(LineReader& reader) {
+    if constexpr (std::floating_point<Label>) {
+        const double value = reader.expect_numbers("class", 1)(0);
+        const auto label = static_cast<Label>(value);
+        if (static_cast<double>(label) != value) reader.fail("'class' is out of the range of its type");
+        return label;
+    } else if constexpr (std::integral<Label>) {
+        using Wide = std::conditional_t<std::is_signed_v<Label>, long long, unsigned long long>;
+        const std::string rest = reader.expect("class");
+        Wide value = 0;
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+        if (error != std::errc{} || end != rest.data() + rest.size())
+            reader.fail("'class' needs a whole number");
+        const auto label = static_cast<Label>(value);
+        if (static_cast<Wide>(label) != value) reader.fail("'class' is out of the range of its type");
+        return label;
+    } else {
+        return reader.expect("class");
+    }
+}
+
+/// One kernel of a group and its coefficient.
+inline KernelTerm expect_term(LineReader& reader, Index kernels) {
+    const Vector term = reader.expect_numbers("term", 2);
+    const auto kernel = static_cast<Index>(std::min(std::max(term(0), -1.0), static_cast<double>(kernels)));
+    if (static_cast<double>(kernel) != term(0) || kernel < 0 || kernel >= kernels)
+        reader.fail(text("'term' needs a kernel from 0 to ", kernels - 1));
+    return {kernel, term(1)};
+}
+
+/// The lines and the checksum that closes them.
+inline void write_sealed(std::ostream& stream, const std::vector<std::string>& lines) {
+    Checksum checksum;
+    for (const std::string& line : lines) {
+        checksum.add(line + "\n");
+        stream << line << '\n';
+    }
+    stream << "checksum " << checksum.hex() << '\n';
+}
+
+}  // namespace detail
+
+/// Writes an ensemble as text, in the manner of a model: its classes, its distinct kernels by scaling, and of
+/// each classifier the offset and a line a term: kernel (of its group, from 0) and coefficient. Exact to the
+/// bit, closed by a checksum.
+template <KernelFamily Kernel, TextLabel Label>
+void save(std::ostream& stream, const EnsembleModel<Kernel, Label>& ensemble) {
+    const MergedKernels<Kernel>& kernels = ensemble.kernels();
+    std::vector<std::string> lines{
+        "kernelet ensemble 1",
+        detail::text("family ", Kernel::name),
+        detail::text("scheme ", to_string(ensemble.scheme())),
+        detail::text("labels ", detail::label_kind<Label>()),
+        "inputs " + std::to_string(ensemble.dimension()),
+        "classes " + std::to_string(ensemble.classes().size()),
+    };
+    for (const Label& label : ensemble.classes()) lines.push_back(detail::label_line<Label>(label));
+    lines.push_back("groups " + std::to_string(kernels.groups().size()));
+    for (const KernelGroup& group : kernels.groups()) {
+        lines.push_back("kernels " + std::to_string(group.nodes.cols()));
+        lines.push_back(detail::text_line("shift", group.scaling.shift));
+        lines.push_back(detail::text_line("scale", group.scaling.scale));
+        for (Index j = 0; j < group.nodes.cols(); ++j)
+            lines.push_back(detail::text_line("kernel", group.nodes.col(j)));
+    }
+    for (const KernelSum& sum : kernels.sums()) {
+        lines.push_back("group " + std::to_string(sum.group));
+        lines.push_back("offset " + detail::exact(sum.offset));
+        lines.push_back("terms " + std::to_string(sum.terms.size()));
+        for (const KernelTerm& term : sum.terms)
+            lines.push_back("term " + std::to_string(term.kernel) + " " + detail::exact(term.coefficient));
+    }
+    detail::write_sealed(stream, lines);
+}
+
+/// Reads what save() wrote. Ensemble is an EnsembleModel of the same kernel and kind of label; anything
+/// malformed throws FormatError with the line.
+template <class Ensemble>
+requires detail::is_ensemble<Ensemble> Ensemble load(std::istream& stream) {
+    using Kernel = typename Ensemble::KernelType;
+    using Label = typename Ensemble::LabelType;
+    detail::LineReader reader(stream);
+    if (reader.expect("kernelet") != "ensemble 1")
+        reader.fail("this is not a kernelet ensemble of version 1");
+    if (const std::string family = reader.expect("family"); family != Kernel::name)
+        reader.fail(detail::text("the model's kernels are '", family, "', not '", Kernel::name, "'"));
+    const std::string scheme_word = reader.expect("scheme");
+    const Scheme scheme =
+        scheme_word == to_string(Scheme::one_vs_one) ? Scheme::one_vs_one : Scheme::one_vs_rest;
+    if (scheme_word != to_string(scheme)) reader.fail("'scheme' needs one_vs_one or one_vs_rest");
+    if (const std::string kind = reader.expect("labels"); kind != detail::label_kind<Label>())
+        reader.fail(detail::text("the labels are '", kind, "', not '", detail::label_kind<Label>(), "'"));
+    const Kernel kernel{};
+    const Index d = reader.expect_count("inputs", 1);
+    const Index count = reader.expect_count("classes", 2);
+    std::vector<Label> classes;
+    for (Index c = 0; c < count; ++c) {
+        Label label = detail::expect_label<Label>(reader);
+        if (c > 0 && !(classes.back() < label)) reader.fail("classes must be distinct and ascending");
+        classes.push_back(std::move(label));
+    }
+    const Index rows = d + kernel.parameters(d);
+    std::vector<KernelGroup> groups;
+    for (Index left = reader.expect_count("groups", 1); left > 0; --left) {
+        const Index k = reader.expect_count("kernels", 0);
+        KernelGroup group;
+        group.scaling.shift = reader.expect_numbers("shift", d);
+        group.scaling.scale = reader.expect_numbers("scale", d);
+        std::vector<Vector> nodes;
+        for (Index j = 0; j < k; ++j) nodes.push_back(reader.expect_numbers("kernel", rows));
+        group.nodes.resize(rows, k);
+        for (Index j = 0; j < k; ++j) group.nodes.col(j) = nodes[static_cast<std::size_t>(j)];
+        groups.push_back(std::move(group));
+    }
+    std::vector<KernelSum> sums;
+    const Index classifiers = scheme == Scheme::one_vs_one ? count * (count - 1) / 2 : count;
+    for (Index m = 0; m < classifiers; ++m) {
+        KernelSum sum;
+        sum.group = reader.expect_count("group", 0);
+        if (sum.group >= static_cast<Index>(groups.size()))
+            reader.fail(detail::text("'group' needs a number from 0 to ", groups.size() - 1));
+        sum.offset = reader.expect_numbers("offset", 1)(0);
+        const Index kernels = groups[static_cast<std::size_t>(sum.group)].nodes.cols();
+        for (Index left = reader.expect_count("terms", 0); left > 0; --left)
+            sum.terms.push_back(detail::expect_term(reader, kernels));
+        sums.push_back(std::move(sum));
+    }
+    reader.expect_checksum();
+    try {
+        return Ensemble(scheme, std::move(classes),
+                        MergedKernels<Kernel>(kernel, std::move(groups), std::move(sums)));
+    } catch (const std::invalid_argument& error) {
+        throw FormatError(reader.line(), error.what());
+    }
+}
+
+}  // namespace kernelet

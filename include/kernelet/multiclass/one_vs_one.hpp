@@ -1,0 +1,41 @@
+#pragma once
+
+#include <kernelet/multiclass/ensemble_fit.hpp>
+
+#include <utility>
+
+namespace kernelet {
+
+/// Labels of any kind from an estimator of two classes: one classifier for each pair of classes, fitted on
+/// the samples of those two. C (C − 1)/2 small fits. Each votes; see EnsembleModel::decide for how ties are
+/// settled. A value; fit() is const and may be called from many threads.
+template <BinaryEstimator Estimator>
+class OneVsOne {
+public:
+    /// What load() is told to read.
+    template <ClassLabel Label>
+    using Model = EnsembleModel<detail::BinaryKernel<Estimator>, Label>;
+
+    explicit OneVsOne(Estimator estimator = Estimator{}) : estimator_(std::move(estimator)) {}
+
+    const Estimator& estimator() const { return estimator_; }
+
+    /// x is d x n, one sample a column, any Eigen expression, float or double; labels n of them, a
+    /// std::vector or an Eigen vector, of at least two classes.
+    template <class X, class Labels>
+    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels) const {
+        return detail::fit_ensemble(estimator_, Scheme::one_vs_one, x.template cast<double>(),
+                                    detail::gathered_labels(labels));
+    }
+    /// Every classifier on this domain.
+    template <class X, class Labels, Domain Omega>
+    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels, const Omega& domain) const {
+        return detail::fit_ensemble(estimator_, Scheme::one_vs_one, x.template cast<double>(),
+                                    detail::gathered_labels(labels), domain);
+    }
+
+private:
+    Estimator estimator_;
+};
+
+}  // namespace kernelet

@@ -1,0 +1,209 @@
+#include "support/any_policy.hpp"
+#include "support/catch.hpp"
+#include "support/signals.hpp"
+
+#include <kernelet/kernelet.hpp>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Every kernel and loss through the whole flow. Domains are boxes given by hand: a fit is compiled for each
+// kind of domain.
+namespace policies_test {
+
+using namespace kernelet;
+using Kernel = support::AnyKernel<Gaussian, AnisotropicGaussian, Laplacian, Matern32, Matern52, Sinc>;
+using Loss = support::AnyLoss<SquaredLoss, HuberLoss, EpsilonInsensitiveLoss, QuantileLoss>;
+using ClassLoss = support::AnyLoss<LogisticLoss, HingeLoss>;
+
+template <class L = Loss, class K = Kernel>
+auto fitted(const K& kernel, const L& loss, const Matrix& x, const Matrix& y, const Box& box,
+            const Options& options = {}) {
+    return SparseKernelEstimator<K, L, AugmentedNewton>(options, AugmentedNewton{}, kernel, loss)
+        .fit(x, y, box);
+}
+
+/// Σ_j a_j k(x, node_j).
+template <class K>
+Vector sum_of(const K& kernel, const Matrix& x, const Matrix& nodes, const Vector& a) {
+    Vector y = Vector::Zero(x.cols()), k(x.cols());
+    for (Index j = 0; j < nodes.cols(); ++j) {
+        kernel.values(x.transpose().eval(), nodes.col(j), k);
+        y += a(j) * k;
+    }
+    return y;
+}
+
+/// Each planted node has a kernel within 2 % of its widths of its center and 5 % of its widths.
+template <class Model>
+void check_planted(const Model& model, const Matrix& nodes) {
+    REQUIRE(model.size() == nodes.cols());
+    const Index d = model.dimension();
+    for (Index j = 0; j < nodes.cols(); ++j) {
+        Index nearest = 0;
+        (model.centers().colwise() - nodes.col(j).head(d)).colwise().norm().minCoeff(&nearest);
+        for (Index c = 0; c < d; ++c) {
+            const double width = nodes(d + std::min(c, nodes.rows() - d - 1), j);
+            CHECK(std::abs(model.centers()(c, nearest) - nodes(c, j)) <= 0.02 * width);
+        }
+        for (Index row = d; row < nodes.rows(); ++row)
+            CHECK(model.widths()(row - d, nearest) == Approx(nodes(row, j)).epsilon(0.05));
+    }
+}
+
+const Matrix line = Vector::LinSpaced(161, -5.0, 5.0).transpose();
+constexpr double noise = 0.005;
+
+Matrix planted_on_a_line() {
+    Matrix nodes(2, 3);
+    nodes << -3.13, 0.42, 3.31, 0.5, 0.8, 0.4;
+    return nodes;
+}
+const Eigen::Vector3d amplitudes(1.5, -1.0, 2.0);
+#ifdef NDEBUG
+constexpr std::size_t every_pair = 1;
+#else
+constexpr std::size_t every_pair = 7;  // of kernel and loss: sanitizers are slow
+#endif
+
+const std::vector<std::pair<std::string, Loss>> losses{{"squared", SquaredLoss{}},
+                                                       {"huber", HuberLoss{}},
+                                                       {"epsilon-insensitive", EpsilonInsensitiveLoss{noise}},
+                                                       {"quantile", QuantileLoss{0.5}}};
+
+}  // namespace policies_test
+
+TEST_CASE("planted kernels of every family are found under every regression loss", "[policies]") {
+    using namespace policies_test;
+    const Matrix nodes = planted_on_a_line();
+    const std::vector<std::pair<std::string, Kernel>> kernels{{"gaussian", Gaussian{}},
+                                                              {"anisotropic", AnisotropicGaussian{}},
+                                                              {"laplacian", Laplacian{}},
+                                                              {"matern32", Matern32{}},
+                                                              {"matern52", Matern52{}}};
+    const Box box(-6.0, 6.0, {0.0625, 6.0});
+    std::size_t pair = 0;
+    for (const auto& [kernel_name, kernel] : kernels)
+        for (const auto& [loss_name, loss] : losses) {
+            INFO(kernel_name << ", " << loss_name);
+            if (pair++ % every_pair != 0) continue;
+            const Vector y =
+                sum_of(kernel, line, nodes, amplitudes) + noise * support::normals(line.cols(), 1, 5);
+            check_planted(fitted(kernel, loss, line, y, box).model, nodes);
+        }
+}
+
+TEST_CASE("planted centers of bandlimited kernels are found under every regression loss", "[policies]") {
+    using namespace policies_test;
+    Matrix nodes = planted_on_a_line();
+    nodes.row(1).setConstant(0.5);
+    const Vector y = sum_of(Sinc{}, line, nodes, amplitudes) + noise * support::normals(line.cols(), 1, 6);
+    for (const auto& [name, loss] : losses) {
+        INFO(name);
+        check_planted(fitted(Kernel(Sinc{}), loss, line, y, Box(-6.0, 6.0, {0.5, 0.5})).model, nodes);
+    }
+}
+
+TEST_CASE("a width for each coordinate is found, in the user's units", "[policies]") {
+    using namespace policies_test;
+    const Matrix x = support::uniforms(2, 400, 3, -3.0, 3.0);
+    Matrix nodes(4, 3);
+    nodes << -1.5, 0.3, 1.7, -1.2, 1.6, -1.1, 0.4, 1.2, 0.5, 1.1, 0.4, 0.6;
+    const Vector y =
+        sum_of(AnisotropicGaussian{}, x, nodes, amplitudes) + noise * support::normals(x.cols(), 1, 7);
+    const Box box(Eigen::Vector2d(-3.6, -3.6), Eigen::Vector2d(3.6, 3.6), {0.1, 4.0});
+    check_planted(fitted(Kernel(AnisotropicGaussian{}), Loss(SquaredLoss{}), x, y, box).model, nodes);
+}
+
+TEST_CASE("a bandlimited signal comes back from jittered samples, the better the more of them",
+          "[policies]") {
+    using namespace policies_test;
+    // Band: sums of sincs of width one, at places no sample knows of.
+    Matrix band(2, 5);
+    band << -3.3, -1.2, 0.4, 1.9, 3.6, 1.0, 1.0, 1.0, 1.0, 1.0;
+    Vector a(5);
+    a << 1.0, -0.7, 1.2, 0.5, -1.1;
+    const auto error = [&](Index n) {
+        Matrix x = Vector::LinSpaced(n, -6.0, 6.0).transpose();
+        x += support::uniforms(1, n, 8, -4.0, 4.0) / static_cast<double>(n);
+        const Vector y = sum_of(Sinc{}, x, band, a) + 0.02 * support::normals(n, 1, 9);
+        const auto fit = fitted(Kernel(Sinc{}), Loss(SquaredLoss{}), x, y, Box(-7.0, 7.0, {1.0, 1.0}));
+        const Matrix fresh = Vector::LinSpaced(501, -5.5, 5.5).transpose();
+        return std::sqrt((fit.model.predict(fresh) - sum_of(Sinc{}, fresh, band, a)).squaredNorm() / 501.0);
+    };
+    const double few = error(30), some = error(120), many = error(480);
+    CHECK(few <= 0.05);
+    CHECK(some < few);
+    CHECK(many < some);
+}
+
+TEST_CASE("a dictionary takes a kink and a smooth bump with fewer kernels than either family", "[policies]") {
+    using namespace policies_test;
+    const Matrix x = Vector::LinSpaced(201, -4.0, 4.0).transpose();
+    const Vector truth = (-(x.row(0).array() + 1.5).abs() / 0.7).exp().matrix().transpose() +
+                         (-0.5 * ((x.row(0).array() - 1.6) / 0.6).square()).exp().matrix().transpose();
+    const Vector y = truth + 0.01 * support::normals(201, 1, 4);
+    const Box box(-4.8, 4.8, {0.04, 4.8});
+    const Options options{.tolerance = 0.0125};
+    const auto both = fitted<SquaredLoss>(Dictionary<Gaussian, Laplacian>{}, {}, x, y, box, options);
+    const auto smooth = fitted(Kernel(Gaussian{}), Loss(SquaredLoss{}), x, y, box, options);
+    const auto kinked = fitted(Kernel(Laplacian{}), Loss(SquaredLoss{}), x, y, box, options);
+    CHECK(both.report.residual <= 0.0125);
+    CHECK(both.model.size() < smooth.model.size());
+    CHECK(both.model.size() < kinked.model.size());
+    REQUIRE(both.model.size() == 2);
+    // the Laplacian at the kink, the Gaussian at the bump
+    for (Index j = 0; j < 2; ++j) {
+        const bool kink = both.model.shapes()(j) == 1.0;
+        CHECK(both.model.centers()(0, j) == Approx(kink ? -1.5 : 1.6).margin(0.02));
+        CHECK(both.model.widths()(0, j) == Approx(kink ? 0.7 : 0.6).epsilon(0.05));
+    }
+    CHECK(both.model.shapes().sum() == 1.0);
+}
+
+TEST_CASE("two outputs of the same centers share their kernels", "[policies]") {
+    using namespace policies_test;
+    const Matrix nodes = planted_on_a_line();
+    Matrix y(2, line.cols());
+    y.row(0) = sum_of(Gaussian{}, line, nodes, amplitudes).transpose();
+    y.row(1) = sum_of(Gaussian{}, line, nodes, Eigen::Vector3d(-0.6, 1.4, 0.9)).transpose();
+    y += noise * support::normals(2, line.cols(), 11);
+    const Box box(-6.0, 6.0, {0.0625, 6.0});
+    const Loss loss = SquaredLoss{};
+    const auto alone = fitted(Kernel(Gaussian{}), loss, line, y.row(0).transpose(), box);
+    const auto both = fitted(Kernel(Gaussian{}), loss, line, y, box);
+    CHECK(both.model.size() <= alone.model.size() + 1);
+    CHECK(both.model.coefficients().cols() == 2);
+    CHECK((both.model.predict(line) - y).norm() <= 1.2 * noise * std::sqrt(static_cast<double>(y.size())));
+}
+
+TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
+    using namespace policies_test;
+    // Inside a ring of two bumps: +1.
+    const auto inside = [](const Matrix& x) -> Vector {
+        Matrix nodes(3, 2);
+        nodes << -1.0, 1.2, 0.4, -0.5, 0.6, 0.8;
+        return sum_of(Gaussian{}, x, nodes, Eigen::Vector2d(1.0, 1.0)).array() - 0.5;
+    };
+    const auto sign = [](const Vector& f) -> Vector {
+        return f.unaryExpr([](double v) { return v > 0.0 ? 1.0 : -1.0; });
+    };
+    const Matrix x = support::uniforms(2, 400, 12, -3.0, 3.0),
+                 fresh = support::uniforms(2, 2000, 13, -3.0, 3.0);
+    const Box box(Eigen::Vector2d(-3.6, -3.6), Eigen::Vector2d(3.6, 3.6), {0.15, 4.0});
+    const std::vector<std::pair<std::string, ClassLoss>> kinds{{"logistic", LogisticLoss{}},
+                                                               {"hinge", HingeLoss{}}};
+    for (const auto& [name, loss] : kinds) {
+        INFO(name);
+        const auto fit = fitted<ClassLoss>(Kernel(Gaussian{}), loss, x, sign(inside(x)), box);
+        CHECK(fit.report.status == Status::converged);
+        CHECK(fit.model.size() <= 5);
+        const Vector labels = fit.model.classify(fresh).cast<double>();
+        CHECK(((labels - sign(inside(fresh))).cwiseAbs() / 2.0).mean() <= 0.03);
+        CHECK(labels == sign(fit.model.predict(fresh)));
+        CHECK(labels == sign(fit.model.probability(fresh).array() - 0.5));
+    }
+}
