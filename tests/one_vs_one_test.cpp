@@ -433,7 +433,9 @@ TEST_CASE("the same bits for any number of threads", "[multiclass]") {
 
 TEST_CASE("three separated clusters by the library's own fit", "[multiclass]") {
     const Clusters data = clusters(45, 3, 0.3, 73);
-    using Estimator = kernelet::SparseKernelEstimator<Gaussian, kernelet::LogisticLoss>;
+    // one solver: each takes its time to compile
+    using Estimator =
+        kernelet::SparseKernelEstimator<Gaussian, kernelet::LogisticLoss, kernelet::AugmentedNewton>;
     const auto run = [&](int threads) {
         const support::Threads scope(threads);
         return OneVsOne(Estimator({.tolerance = 0.2, .max_kernels = 4})).fit(data.x, data.labels);

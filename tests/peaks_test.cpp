@@ -2,6 +2,7 @@
 #include "support/signals.hpp"
 #include "support/threads.hpp"
 
+#include <kernelet/domains/around_samples.hpp>
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/candidate_centers.hpp>
 #include <kernelet/domains/fixed_width.hpp>
@@ -207,7 +208,8 @@ TEST_CASE("peaks that were planted are extracted, each once", "[peaks]") {
         CHECK(extracted.peaks[k].value(0) == Approx(lambda(0, i)));
         CHECK(extracted.peaks[k].height == Approx(std::abs(lambda(0, i))));
     }
-    const auto seeds = choose_seeds(Gaussian{}, points, rule->nodes, field.raw_at(rule->nodes), 0.5, {});
+    const auto seeds = choose_seeds(Gaussian{}, points, rule->nodes, field.raw_at(rule->nodes),
+                                    PeakOptions{}.seed_level * 0.5, {});
     CHECK(extracted.merged == static_cast<Index>(seeds.size()) - 3);
 
     const auto silent = field_of(x, lambda, 50.0);
@@ -235,3 +237,121 @@ TEST_CASE("peaks have the same bits for any number of threads", "[peaks]") {
 }
 
 }  // namespace peaks_test
+
+namespace peaks_test {
+
+/// Every node of a grid, centers x log widths, that is no lower than its neighbours, and above a level.
+struct GridMaxima {
+    Matrix nodes{};
+    Vector values{};
+
+    GridMaxima(const CoefficientField<Gaussian>& field, const Box& box, Index across, Index up,
+               double level) {
+        const Index d = box.dimension();
+        Vector sizes = Vector::Constant(d + 1, static_cast<double>(across));
+        sizes(d) = static_cast<double>(up);
+        const auto total = static_cast<Index>(sizes.prod());
+        Matrix grid(d + 1, total);
+        const Interval widths = box.widths();
+        const auto place = [&](Index j, Index row) {
+            Index rest = j;
+            for (Index r = 0; r < row; ++r) rest /= static_cast<Index>(sizes(r));
+            return rest % static_cast<Index>(sizes(row));
+        };
+        for (Index j = 0; j < total; ++j)
+            for (Index row = 0; row <= d; ++row) {
+                const double share = static_cast<double>(place(j, row)) / (sizes(row) - 1.0);
+                grid(row, j) = row < d ? box.lo()(row) + share * (box.hi()(row) - box.lo()(row))
+                                       : widths.lo * std::pow(widths.hi / widths.lo, share);
+            }
+        const Vector all = field.raw_at(grid).transpose();
+        std::vector<Index> found;
+        for (Index j = 0; j < total; ++j) {
+            bool highest = std::abs(all(j)) > level;
+            // all 3^(d + 1) neighbours
+            for (Index step = 0; step < static_cast<Index>(std::pow(3, d + 1)) && highest; ++step) {
+                Index neighbour = j, stride = 1, code = step;
+                bool inside = true;
+                for (Index row = 0; row <= d; ++row) {
+                    const Index move = code % 3 - 1, at = place(j, row) + move;
+                    inside = inside && at >= 0 && at < static_cast<Index>(sizes(row));
+                    neighbour += move * stride;
+                    stride *= static_cast<Index>(sizes(row));
+                    code /= 3;
+                }
+                if (inside && all(neighbour) * all(j) > all(j) * all(j)) highest = false;
+            }
+            if (highest) found.push_back(j);
+        }
+        nodes = grid(Eigen::all, found);
+        values = all(found);
+    }
+};
+
+}  // namespace peaks_test
+
+TEST_CASE("no mode above the threshold is missed: a fine grid knows of none that the peaks do not",
+          "[peaks]") {
+    using namespace peaks_test;
+    for (const Index d : {1, 2})
+        for (std::uint64_t seed = 1; seed <= (d == 1 ? 20U : 2U); ++seed) {
+            const CoefficientField<Gaussian> loose = random_field(d, 1, 50 * seed);
+            const Box box(Vector::Constant(d, -0.1), Vector::Constant(d, 1.1), Interval{0.03, 0.7});
+            const Matrix nodes = box.rule(8192)->nodes;
+            const double threshold = 0.4 * loose.raw_at(nodes).cwiseAbs().maxCoeff();
+            const Matrix x = support::uniforms(d, 40, 50 * seed);
+            const CoefficientField<Gaussian> field =
+                field_of(x, support::normals(1, 40, 50 * seed + 1), 0.5 * threshold * threshold);
+            const TiledPoints points(x);
+            const PeakOptions options;
+            const ExtractedPeaks found = extract_peaks(field, box, points, nodes, options);
+            // a hair above the threshold, where grid and ascent could disagree by rounding
+            const GridMaxima grid(field, box, d == 1 ? 801 : 81, d == 1 ? 201 : 41, 1.001 * threshold);
+            REQUIRE(grid.nodes.cols() > 0);
+            INFO("d " << d << ", seed " << seed << ", " << found.peaks.size() << " peaks, "
+                      << grid.nodes.cols() << " grid maxima");
+            for (Index j = 0; j < grid.nodes.cols(); ++j) {
+                double closest = 0.0;
+                for (const Peak& peak : found.peaks)
+                    if (peak.value(0) * grid.values(j) > 0.0)
+                        closest = std::max(
+                            closest, kernelet::coherence(Gaussian{}, points, peak.node, grid.nodes.col(j)));
+                CHECK(closest > options.merge_coherence);
+            }
+        }
+}
+
+TEST_CASE("the highest peak is found in many dimensions", "[peaks]") {
+    using namespace peaks_test;
+    for (const Index d : {5, 10, 20}) {
+        const Index n = 60;
+        const Matrix x = support::normals(d, n, 70);
+        const kernelet::AroundSamples around(x, Interval{0.5, 2.0 * std::sqrt(static_cast<double>(d))});
+        const CoefficientField<Gaussian> field = field_of(x, support::normals(1, n, 71));
+        const auto drawn = [&](Index count, std::uint64_t seed) {
+            const Matrix u = support::uniforms(around.uniforms(), count, seed);
+            Matrix nodes(around.rows(), count);
+            for (Index j = 0; j < count; ++j) around.place(u.col(j), nodes.col(j));
+            return nodes;
+        };
+        const Matrix nodes = drawn(1024, 72);
+        const ExtractedPeaks found = extract_peaks(field, around, TiledPoints(x), nodes);
+        REQUIRE_FALSE(found.peaks.empty());
+        // Ascents from eight times as many other places get no higher.
+        const Matrix others = drawn(8192, 73);
+        const Vector heights = field.raw_at(others).cwiseAbs().transpose();
+        double highest = 0.0;
+        for (int k = 0; k < 40; ++k) {
+            Index at = 0;
+            Vector masked = heights;
+            for (int skip = 0; skip < k; ++skip) {
+                masked.maxCoeff(&at);
+                masked(at) = 0.0;
+            }
+            masked.maxCoeff(&at);
+            highest = std::max(highest, ascend(field, around, others.col(at), 200).height);
+        }
+        INFO("d " << d);
+        CHECK(found.peaks.front().height >= (1.0 - 1e-6) * highest);
+    }
+}

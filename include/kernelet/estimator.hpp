@@ -285,15 +285,19 @@ private:
         }
         static_cast<Certificate&>(report) = dual.certificate;
         report.unsparse_height = dual.unsparse_height;
-        report.status = dual.infeasible ? Status::infeasible : dual.solution.status;
         report.solved_tolerance = dual.tolerances.maxCoeff();
+        // A tolerance that nobody asked for is whatever turned out to be feasible.
+        if (!tolerance_given) report.tolerance = report.solved_tolerance;
+        const bool infeasible = dual.infeasible && tolerance_given;
+        report.status = infeasible ? Status::infeasible : dual.solution.status;
         report.prices = Vector(x.cols());
         Matrix multipliers(y.rows(), y.cols());
         for (Index i = 0; i < x.cols(); ++i) {
             multipliers.col(order[static_cast<std::size_t>(i)]) = dual.solution.lambda.col(i);
             report.prices(order[static_cast<std::size_t>(i)]) = dual.solution.lambda.col(i).norm();
         }
-        for (const Index i : dual.culprits) report.culprits.push_back(order[static_cast<std::size_t>(i)]);
+        for (const Index i : infeasible ? dual.culprits : std::vector<Index>{})
+            report.culprits.push_back(order[static_cast<std::size_t>(i)]);
         // A constant, where no kernel is worth it, is the mean.
         if (chosen.nodes.cols() == 0 && options_.center && !detail::is_classification<Loss>())
             chosen.offset = y * weights / weights.sum();

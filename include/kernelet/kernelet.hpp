@@ -9,6 +9,7 @@
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/candidate_centers.hpp>
 #include <kernelet/domains/fixed_width.hpp>
+#include <kernelet/domains/k_means.hpp>
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/dual/augmented_newton.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
@@ -36,6 +37,9 @@
 #include <kernelet/losses/squared.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
 #include <kernelet/model/text_io.hpp>
+#include <kernelet/multiclass/ensemble_io.hpp>
+#include <kernelet/multiclass/one_vs_one.hpp>
+#include <kernelet/multiclass/one_vs_rest.hpp>
 #include <kernelet/observers.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>

@@ -14,7 +14,9 @@ struct PeakOptions {
     /// be fitted with two large coefficients of opposite sign.
     double merge_coherence = 0.95;
     /// Nodes above the threshold start an ascent unless a higher start is more coherent than this.
-    double seed_coherence = 0.8;
+    double seed_coherence = 0.95;
+    /// And from this share of the threshold on, since a maximum may lie between the nodes.
+    double seed_level = 0.8;
     /// Most ascents; the highest starts are taken.
     Index max_seeds = 400;
     /// Most steps of one ascent.
@@ -25,6 +27,8 @@ struct PeakOptions {
                         "options.peaks.merge_coherence = ", merge_coherence, " must be in (0, 1]");
         detail::require(seed_coherence > 0.0 && seed_coherence <= 1.0,
                         "options.peaks.seed_coherence = ", seed_coherence, " must be in (0, 1]");
+        detail::require(seed_level > 0.0 && seed_level <= 1.0, "options.peaks.seed_level = ", seed_level,
+                        " must be in (0, 1]");
         detail::require_at_least(max_seeds, 1, "options.peaks.max_seeds");
         detail::require_at_least(max_steps, 1, "options.peaks.max_steps");
     }

@@ -137,6 +137,16 @@ private:
     Checksum checksum_;
 };
 
+/// The lines and the checksum that closes them.
+inline void write_sealed(std::ostream& stream, const std::vector<std::string>& lines) {
+    Checksum checksum;
+    for (const std::string& line : lines) {
+        checksum.add(line + "\n");
+        stream << line << '\n';
+    }
+    stream << "checksum " << checksum.hex() << '\n';
+}
+
 }  // namespace detail
 
 /// Writes a model as text: a line a fact, a line a kernel (center, parameter, coefficients, in the units of
@@ -167,12 +177,7 @@ void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
     lines.push_back("covariances " + std::to_string(known.covariance.rows()));
     for (Index j = 0; j < known.covariance.rows(); ++j)  // symmetric: the lower triangle
         lines.push_back(detail::text_line("covariance", known.covariance.row(j).head(j + 1)));
-    detail::Checksum checksum;
-    for (const std::string& line : lines) {
-        checksum.add(line + "\n");
-        stream << line << '\n';
-    }
-    stream << "checksum " << checksum.hex() << '\n';
+    detail::write_sealed(stream, lines);
 }
 
 /// Reads what save() wrote. Model is a SparseKernelModel; anything malformed throws FormatError with the

@@ -80,16 +80,6 @@ inline KernelTerm expect_term(LineReader& reader, Index kernels) {
     return {kernel, term(1)};
 }
 
-/// The lines and the checksum that closes them.
-inline void write_sealed(std::ostream& stream, const std::vector<std::string>& lines) {
-    Checksum checksum;
-    for (const std::string& line : lines) {
-        checksum.add(line + "\n");
-        stream << line << '\n';
-    }
-    stream << "checksum " << checksum.hex() << '\n';
-}
-
 }  // namespace detail
 
 /// Writes an ensemble as text, in the manner of a model: its classes, its distinct kernels by scaling, and of

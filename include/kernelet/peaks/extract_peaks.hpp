@@ -16,15 +16,50 @@ struct ExtractedPeaks {
     Index merged{};             ///< ascents that arrived at a peak already found
 };
 
-/// The local maxima of ‖ᾱ‖ above √(2γ), off the grid: seeds from the nodes, ascents, merging by coherence.
-/// `points` are the samples, for families without a closed-form coherence.
+/// The nodes, and those of the narrowest and the widest once more at the very end of the widths, in one and
+/// two dimensions also a quarter of a width to each side: maxima there stand close, and have no slope in
+/// width that would lead a node inside to them.
+template <Domain Omega>
+Matrix with_ends(const Omega& domain, const ConstMatrixRef& nodes) {
+    constexpr double near = 1.5;  // of the ends, as a ratio of widths
+    constexpr double quarter = 0.25;
+    constexpr Index most_sides = 2;
+    const Interval widths = domain.widths();
+    const Index d = domain.dimension();
+    std::vector<Vector> ends;
+    for (Index j = 0; j < nodes.cols() && d < nodes.rows() && domain.free(d); ++j)
+        for (const double end : {widths.lo, widths.hi}) {
+            const double ratio = nodes(d, j) / end;
+            if (ratio == 1.0 || ratio > near || ratio < 1.0 / near) continue;
+            Vector node = nodes.col(j);
+            for (Index row = d; row < nodes.rows(); ++row)
+                if (domain.free(row)) node(row) = end;
+            ends.push_back(node);
+            for (Index c = 0; c < d && d <= most_sides && domain.free(c); ++c)
+                for (const double side : {-quarter, quarter}) {
+                    Vector moved = node;
+                    moved(c) += side * end;
+                    domain.project(moved);
+                    ends.push_back(std::move(moved));
+                }
+        }
+    Matrix all(nodes.rows(), nodes.cols() + static_cast<Index>(ends.size()));
+    all.leftCols(nodes.cols()) = nodes;
+    for (std::size_t j = 0; j < ends.size(); ++j) all.col(nodes.cols() + static_cast<Index>(j)) = ends[j];
+    return all;
+}
+
+/// The local maxima of ‖ᾱ‖ above √(2γ), off the grid: seeds from the nodes, ascents, merging by coherence. A
+/// maximum between nodes may be higher than all of them: ascents begin somewhat below the threshold, and
+/// count where they arrive above it. `points` are the samples, for families without a closed-form coherence.
 template <KernelFamily Kernel, Domain Omega>
 ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const Omega& domain,
-                             const detail::TiledPoints& points, const ConstMatrixRef& nodes,
+                             const detail::TiledPoints& points, const ConstMatrixRef& given,
                              const PeakOptions& options = {}) {
+    const Matrix nodes = with_ends(domain, given);
     const Matrix values = field.raw_at(nodes);
     const std::vector<Index> seeds =
-        choose_seeds(field.kernel(), points, nodes, values, field.threshold(), options);
+        choose_seeds(field.kernel(), points, nodes, values, options.seed_level * field.threshold(), options);
     constexpr Index steps_of_an_ascent = 16;  // a guess, for the work it is
     std::vector<Peak> found(seeds.size());
     detail::parallel_for(
@@ -34,6 +69,7 @@ ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const Omega&
             found[slot] = ascend(field, domain, nodes.col(seeds[slot]), options.max_steps);
         },
         static_cast<Index>(seeds.size()) * points.size() * steps_of_an_ascent);
+    std::erase_if(found, [&](const Peak& peak) { return !(peak.height > field.threshold()); });
     const auto arrived = static_cast<Index>(found.size());
     ExtractedPeaks result;
     result.peaks = merge_peaks(field.kernel(), points, std::move(found), options.merge_coherence);
