@@ -155,3 +155,29 @@ TEST_CASE("several outputs: the root of the mean variance", "[noise]") {
 }
 
 }  // namespace noise_test
+
+TEST_CASE("repeated samples tell of noise that changes its size", "[noise]") {
+    using namespace kernelet;
+    // Quiet for most x, loud for some, each x twice: a median would see the quiet part alone.
+    const Index places = 60;
+    Matrix x(1, 2 * places);
+    Matrix y(1, 2 * places);
+    const Matrix noise = support::normals(1, 2 * places, 31);
+    double squares = 0.0;
+    for (Index i = 0; i < places; ++i) {
+        const double size = i % 4 == 0 ? 1.0 : 0.01;
+        for (Index k : {2 * i, 2 * i + 1}) {
+            x(0, k) = 0.1 * static_cast<double>(i);
+            y(0, k) = std::sin(x(0, k)) + size * noise(0, k);
+        }
+        squares += 0.5 * std::pow(y(0, 2 * i) - y(0, 2 * i + 1), 2);
+    }
+    const double repeated = std::sqrt(squares / static_cast<double>(places));
+    CHECK(kernelet::detail::replicate_noise(x, y).deviation == Approx(repeated));
+    CHECK(kernelet::detail::noise_deviation(x, y) >= repeated * (1.0 - 1e-12));
+    // Too few of them, or none, say nothing.
+    CHECK(kernelet::detail::replicate_noise(x.leftCols(18), y.leftCols(18)).deviation == 0.0);
+    Matrix apart = x;
+    apart.row(0) = Vector::LinSpaced(2 * places, 0.0, 6.0).transpose();
+    CHECK(kernelet::detail::replicate_noise(apart, y).deviation == 0.0);
+}

@@ -66,7 +66,7 @@ const Eigen::Vector3d amplitudes(1.5, -1.0, 2.0);
 #ifdef NDEBUG
 constexpr std::size_t every_pair = 1;
 #else
-constexpr std::size_t every_pair = 7;  // of kernel and loss: sanitizers are slow
+constexpr std::size_t every_pair = 9;  // of kernel and loss: sanitizers are slow
 #endif
 
 const std::vector<std::pair<std::string, Loss>> losses{{"squared", SquaredLoss{}},
@@ -101,8 +101,10 @@ TEST_CASE("planted centers of bandlimited kernels are found under every regressi
     Matrix nodes = planted_on_a_line();
     nodes.row(1).setConstant(0.5);
     const Vector y = sum_of(Sinc{}, line, nodes, amplitudes) + noise * support::normals(line.cols(), 1, 6);
+    std::size_t pair = 0;
     for (const auto& [name, loss] : losses) {
         INFO(name);
+        if (pair++ % every_pair != 0) continue;
         check_planted(fitted(Kernel(Sinc{}), loss, line, y, Box(-6.0, 6.0, {0.5, 0.5})).model, nodes);
     }
 }

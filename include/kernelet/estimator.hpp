@@ -242,8 +242,10 @@ private:
         const Omega domain = given_domain.with_parameters(parameter_layout(kernel_, x.rows()));
         const detail::TiledPoints points(x);
         const bool tolerance_given = options_.tolerance || samples.tolerances.size() > 0;
-        if (!tolerance_given || detail::adapts<Loss>)
-            report.noise_deviation = detail::is_classification<Loss>() ? 0.0 : detail::noise_deviation(x, y);
+        detail::NoiseEstimate noise{0.0, 1.0};
+        if ((!tolerance_given || detail::adapts<Loss>)&&!detail::is_classification<Loss>())
+            noise = detail::noise_estimate(x, y);
+        report.noise_deviation = noise.deviation;
         const Loss loss = detail::adapted(loss_, report.noise_deviation);
         const Vector tolerance =
             samples.tolerances.size() > 0 ? Vector(samples.tolerances(order))
@@ -262,8 +264,8 @@ private:
         const auto read_off = [&](const SolvedDual& solved) {
             return discretize(kernel_, domain, points, stage.feasible(solved.tolerances), x, solved.solution,
                               solved.certificate.gamma, candidates,
-                              {tolerance_given ? report.tolerance : report.noise_deviation, tolerance_given,
-                               offset.squaredNorm() > 0.0},
+                              {tolerance_given ? report.tolerance : report.noise_deviation, noise.known,
+                               tolerance_given, offset.squaredNorm() > 0.0},
                               options_);
         };
         Discretization chosen = read_off(dual);

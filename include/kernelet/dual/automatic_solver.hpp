@@ -10,14 +10,17 @@ struct AutomaticSolverOptions {
     AugmentedNewtonOptions newton{};
     CoordinateAscentOptions blocks{};
     SampledAscentOptions sampling{};
-    /// One input: from this many samples on, blocks of neighbours, which far ones hardly feel.
+    /// One input: from this many samples on, blocks of neighbours, which far ones hardly feel; up to so many,
+    /// beyond which nodes that are on are few beside the samples and Newton solves in them.
     Index blocks_from = 300;
+    Index blocks_to = 5000;
 
     void validate() const {
         newton.validate();
         blocks.validate();
         sampling.validate();
         detail::require_at_least(blocks_from, 0, "solver.blocks_from");
+        detail::require_at_least(blocks_to, 0, "solver.blocks_to");
     }
 };
 
@@ -38,7 +41,8 @@ public:
     template <class Kernel, class Loss, class Domain>
     DualSolution solve(const DualProblem<Kernel, Loss, Domain>& problem,
                        const ObserverFunction& observer = {}) const {
-        const bool line = problem.points.dimension() == 1 && problem.samples() >= options_.blocks_from;
+        const bool line = problem.points.dimension() == 1 && problem.samples() >= options_.blocks_from &&
+                          problem.samples() <= options_.blocks_to;
         const bool many = problem.feasible.scope() == Scope::per_sample &&
                           problem.samples() > options_.newton.dense_samples;
         if (problem.outputs() == 1 && (line || many))

@@ -38,6 +38,7 @@ struct Discretization {
 /// How the discrete model is asked for, beside the options.
 struct DiscretizeRequest {
     double noise_deviation = 0.0;  ///< of y, estimated, or the tolerance that stands for it; not for labels
+    double known_noise = 1.0;      ///< see detail::NoiseEstimate
     bool tolerance_given = false;  ///< by the user: fewest kernels meeting it. Otherwise, the criterion.
     bool from_mean = false;  ///< y is measured from its mean, which no kernel may be wide enough to mend
 };
@@ -57,10 +58,6 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     constexpr int most_raises = 6;
     // Noise below this share of y's deviation is not worth a kernel.
     constexpr double least_noise = 5e-3;
-    // How far the estimate of the noise is trusted, in residuals a sample. On a line, at 0.5 one in five of
-    // the chirps at n = 51 collapses to a single kernel; at 2 nothing changes. In more dimensions neighbours
-    // are far apart and signal counts as noise: an airfoil's 0.31, of which models that generalise leave 0.2.
-    constexpr double known_on_a_line = 1.0, known_elsewhere = 0.2;
     constexpr double wide_enough = 0.25;  // a width of a quarter: half of the spread from side to side
     // Rows of the largest Levenberg–Marquardt system of the search, and kernels it may always begin with.
     constexpr Index start_parameters = 150;
@@ -115,7 +112,7 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
         const double scale = squared ? energy : slide.energy();
         const double noise = level * weights.sum() * static_cast<double>(y.rows()) / scale;
         Goal goal(y.size(), scale, noise, parameters, limit);
-        goal.of_degree(degree).trusting(points.dimension() == 1 ? known_on_a_line : known_elsewhere);
+        goal.of_degree(degree).trusting(request.known_noise);
         if (classes) goal.by_likelihood(weights.mean());
         return goal;
     };
