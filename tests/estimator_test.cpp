@@ -56,7 +56,7 @@ TEST_CASE("one thread, two and four: the same bits", "[estimator]") {
     const Matrix x = support::uniforms(d, 300, 5, -1.0, 1.0);
     const Vector y = (3.0 * x.row(0).array()).sin().matrix().transpose() + 0.1 * support::normals(300, 1, 6);
     AutomaticSolverOptions solver;
-    solver.newton.stopping.max_nodes = 1024;
+    solver.newton.stopping.max_nodes = solver.sampling.max_nodes = 1024;
     const SparseKernelEstimator<> estimator(Options{.tolerance = 0.3}, AutomaticSolver(solver));
     const auto run = [&](int threads) {
         const support::Threads scope(threads);
