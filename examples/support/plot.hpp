@@ -79,7 +79,7 @@ plot for [j=1:K] [u=-4:4] "+" using (Z[j] + W[j]*u):(kernel(j, u)) with filledcu
          lc rgb sign_color(A[j]) lw 0.8 notitle, \
      NaN with boxes fc rgb red fs transparent solid 0.13 border lc rgb red title "kernels that add", \
      NaN with boxes fc rgb blue fs transparent solid 0.13 border lc rgb blue title "that subtract", \
-     "curve.csv" using 1:2 skip 1 with lines lc rgb ink lw 1.8 title "model: mean of y + kernels", \
+     "curve.csv" using 1:2 skip 1 with lines lc rgb ink lw 1.8 title "model: their sum", \
      "fit.csv" using 1:2 skip 1 with points pt 7 ps 0.6 lc rgb amber title "noisy samples"
 
 set tmargin at screen 0.36; set bmargin at screen 0.10
