@@ -142,6 +142,24 @@ TEST_CASE("a bandlimited signal comes back from jittered samples, the better the
     CHECK(many < some);
 }
 
+TEST_CASE("two outputs of the same centers share their kernels", "[policies]") {
+    using namespace policies_test;
+    const Matrix nodes = planted_on_a_line();
+    Matrix y(2, line.cols());
+    y.row(0) = sum_of(Gaussian{}, line, nodes, amplitudes).transpose();
+    y.row(1) = sum_of(Gaussian{}, line, nodes, Eigen::Vector3d(-0.6, 1.4, 0.9)).transpose();
+    y += noise * support::normals(2, line.cols(), 11);
+    const Box box(-6.0, 6.0, {0.0625, 6.0});
+    const Loss loss = SquaredLoss{};
+    const auto alone = fitted(Kernel(Gaussian{}), loss, line, y.row(0).transpose(), box);
+    const auto both = fitted(Kernel(Gaussian{}), loss, line, y, box);
+    CHECK(both.model.size() <= alone.model.size() + 1);
+    CHECK(both.model.coefficients().cols() == 2);
+    CHECK((both.model.predict(line) - y).norm() <= 1.2 * noise * std::sqrt(static_cast<double>(y.size())));
+}
+
+#ifdef NDEBUG  // each of these compiles a fit of its own, minutes with sanitizers
+
 TEST_CASE("a dictionary takes a kink and a smooth bump with fewer kernels than either family", "[policies]") {
     using namespace policies_test;
     const Matrix x = Vector::LinSpaced(201, -4.0, 4.0).transpose();
@@ -164,22 +182,6 @@ TEST_CASE("a dictionary takes a kink and a smooth bump with fewer kernels than e
         CHECK(both.model.widths()(0, j) == Approx(kink ? 0.7 : 0.6).epsilon(0.05));
     }
     CHECK(both.model.shapes().sum() == 1.0);
-}
-
-TEST_CASE("two outputs of the same centers share their kernels", "[policies]") {
-    using namespace policies_test;
-    const Matrix nodes = planted_on_a_line();
-    Matrix y(2, line.cols());
-    y.row(0) = sum_of(Gaussian{}, line, nodes, amplitudes).transpose();
-    y.row(1) = sum_of(Gaussian{}, line, nodes, Eigen::Vector3d(-0.6, 1.4, 0.9)).transpose();
-    y += noise * support::normals(2, line.cols(), 11);
-    const Box box(-6.0, 6.0, {0.0625, 6.0});
-    const Loss loss = SquaredLoss{};
-    const auto alone = fitted(Kernel(Gaussian{}), loss, line, y.row(0).transpose(), box);
-    const auto both = fitted(Kernel(Gaussian{}), loss, line, y, box);
-    CHECK(both.model.size() <= alone.model.size() + 1);
-    CHECK(both.model.coefficients().cols() == 2);
-    CHECK((both.model.predict(line) - y).norm() <= 1.2 * noise * std::sqrt(static_cast<double>(y.size())));
 }
 
 TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
@@ -209,3 +211,5 @@ TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
         CHECK(labels == sign(fit.model.probability(fresh).array() - 0.5));
     }
 }
+
+#endif
