@@ -397,3 +397,48 @@ TEST_CASE("an invalid domain is refused, and the argument named", "[domains]") {
 }
 
 }  // namespace domains_test
+
+TEST_CASE("a shape is drawn evenly, kept by projection, not free, and every one has the whole rule",
+          "[domains]") {
+    using namespace domains_test;
+    const Matrix z = support::uniforms(2, 9, 5);
+    const Interval widths{0.1, 1.0};
+    const kernelet::ParameterLayout layout{2, {3.0, 5.0, 7.0}};
+    const auto check = [&](const auto& plain) {
+        const auto domain = plain.with_parameters(layout);
+        CHECK(domain.rows() == 4);
+        CHECK(domain.uniforms() == plain.uniforms() + 1);
+        CHECK_FALSE(domain.free(3));
+        const Matrix nodes = drawn(domain, 3000, 7);
+        for (const double shape : layout.shapes) {
+            const double share = (nodes.row(3).array() == shape).cast<double>().mean();
+            CHECK(share == Approx(1.0 / 3.0).margin(0.05));
+        }
+        CHECK(nodes.row(2).minCoeff() >= widths.lo);
+        CHECK(nodes.row(2).maxCoeff() <= widths.hi);
+        Vector outside = nodes.col(0);
+        outside(2) = 9.0;
+        domain.project(outside);
+        CHECK(outside(2) <= widths.hi);
+        CHECK(outside(3) == nodes(3, 0));
+        const auto rule = domain.rule(3000);
+        if (!rule) return;
+        CHECK(rule->nodes.cols() <= 3000);
+        CHECK(rule->weights.sum() == Approx(1.0));
+        const auto one = plain.rule(1000);
+        REQUIRE(one.has_value());
+        REQUIRE(rule->nodes.cols() == 3 * one->nodes.cols());
+        for (Index s = 0; s < 3; ++s) {
+            const auto part = rule->nodes.middleCols(s * one->nodes.cols(), one->nodes.cols());
+            CHECK(support::same_bits(part.topRows(3), one->nodes));
+            CHECK((part.row(3).array() == layout.shapes[static_cast<std::size_t>(s)]).all());
+        }
+    };
+    check(Box(lo2, hi2, widths));
+    check(AroundSamples(z, widths));
+    check(CandidateCenters(z, widths));
+    // Without widths at all, one level of them is enough.
+    const auto orders = Box(lo2, hi2, widths).with_parameters({1, {1.0, 2.0}});
+    CHECK(orders.widths().lo == orders.widths().hi);
+    CHECK(drawn(orders, 10, 3).rows() == 3);
+}

@@ -183,3 +183,20 @@ TEST_CASE("as few residuals as there can be give finite scores", "[goal]") {
         CHECK(goal.score(model(1, 0.5)) > goal.score(model(0, 0.5)));  // a kernel is never free
     }
 }
+
+TEST_CASE("another degree, another trust and a likelihood are their formulas", "[goal]") {
+    using namespace goal_test;
+    const double n = static_cast<double>(residuals),
+                 price = (static_cast<double>(parameters) + 0.5) * std::log(n);
+    for (const double u : {0.3, 1.0, 2.0}) {
+        const double cost = u * noise * energy;
+        // 2/p times the residuals
+        CHECK(criterion().of_degree(1.0).score(model(2, cost)) - 2.0 * price ==
+              Approx(2.0 * (by_hand(2, cost) - 2.0 * price)).margin(1e-9));
+        // (N + ν) log((u N + ν)/(N + ν)), ν = N/4
+        CHECK(criterion().trusting(0.25).score(model(2, cost)) ==
+              Approx(1.25 * n * std::log((u + 0.25) / 1.25) + 2.0 * price).margin(1e-9));
+        CHECK(criterion().by_likelihood(2.0).score(model(3, cost)) ==
+              Approx(cost + 3.0 * price).margin(1e-9));
+    }
+}

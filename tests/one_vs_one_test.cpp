@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/sealed_text.hpp"
 #include "support/signals.hpp"
 #include "support/threads.hpp"
 
@@ -471,21 +472,6 @@ Ensemble<Label> loaded(const std::string& text) {
     return kernelet::load<Ensemble<Label>>(stream);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
-}
-
-std::string resealed(const std::vector<std::string>& lines) {
-    kernelet::detail::Checksum checksum;
-    std::string text;
-    for (const std::string& line : lines) text += line + "\n";
-    checksum.add(text);
-    return text + "checksum " + checksum.hex() + "\n";
-}
-
 template <class Label>
 Index refused_line(const std::string& text) {
     try {
@@ -540,16 +526,17 @@ TEST_CASE("an ensemble saved and loaded: the same bits", "[multiclass]") {
 
 TEST_CASE("an ensemble's file that is wrong is refused at its line", "[multiclass]") {
     const Clusters data = clusters(9, 3, 0.8, 85);
-    std::vector<std::string> body = lines_of(saved(OneVsOne(Means<>{}).fit(data.x, data.labels).model));
+    std::vector<std::string> body =
+        support::lines_of(saved(OneVsOne(Means<>{}).fit(data.x, data.labels).model));
     body.pop_back();
-    REQUIRE(refused_line<int>(resealed(body)) == 0);
+    REQUIRE(refused_line<int>(support::resealed(body)) == 0);
     //  1 kernelet  2 family  3 scheme  4 labels  5 inputs  6 classes  7-9 class  10 groups  11 kernels
     // 12 shift  13 scale  14-16 kernel  17 group  18 offset  19 terms  20-21 term  22 group ...
     REQUIRE(body.size() == 31);
     const auto with = [&](std::size_t line, const std::string& text) {
         auto changed = body;
         changed[line - 1] = text;
-        return refused_line<int>(resealed(changed));
+        return refused_line<int>(support::resealed(changed));
     };
     CHECK(with(1, "kernelet model 1") == 1);
     CHECK(with(1, "kernelet ensemble 2") == 1);
@@ -581,16 +568,16 @@ TEST_CASE("an ensemble's file that is wrong is refused at its line", "[multiclas
     CHECK(with(14, "kernel 1 2 -1") > 0);  // a width
     CHECK(with(13, "scale 0 1") > 0);
     CHECK(with(3, "scheme one_vs_rest") == 0);  // as many classifiers: only the checksum knows better
-    auto sealed = lines_of(resealed(body));
+    auto sealed = support::lines_of(support::resealed(body));
     sealed[2] = "scheme one_vs_rest";
     std::string text;
     for (const std::string& line : sealed) text += line + "\n";
     CHECK(refused_line<int>(text) == 32);
-    CHECK(refused_line<double>(resealed(body)) == 4);
-    CHECK(refused_line<std::int8_t>(resealed(body)) == 0);
+    CHECK(refused_line<double>(support::resealed(body)) == 4);
+    CHECK(refused_line<std::int8_t>(support::resealed(body)) == 0);
     auto large = body;
     large[8] = "class 200";
-    CHECK(refused_line<std::int8_t>(resealed(large)) == 9);
+    CHECK(refused_line<std::int8_t>(support::resealed(large)) == 9);
 }
 
 TEST_CASE("thousands of damaged files: FormatError or the same ensemble", "[multiclass]") {
@@ -614,10 +601,10 @@ TEST_CASE("thousands of damaged files: FormatError or the same ensemble", "[mult
                 text.erase(at(0), 1);
                 break;
             default:  // lines swapped, the checksum mended: it must still be a sound ensemble or none
-                auto lines = lines_of(text);
+                auto lines = support::lines_of(text);
                 lines.pop_back();
                 std::swap(lines[at(0) % lines.size()], lines[at(1) % lines.size()]);
-                text = resealed(lines);
+                text = support::resealed(lines);
         }
         try {
             const Ensemble<int> model = loaded<int>(text);

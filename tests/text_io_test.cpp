@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/sealed_text.hpp"
 #include "support/signals.hpp"
 
 #include <kernelet/kernels/gaussian.hpp>
@@ -78,22 +79,6 @@ Index refused_line(const std::string& text) {
     return 0;
 }
 
-/// The text with a checksum that matches whatever stands before it: only the other checks are left.
-std::string resealed(const std::vector<std::string>& lines) {
-    kernelet::detail::Checksum checksum;
-    std::string text;
-    for (const std::string& line : lines) text += line + "\n";
-    checksum.add(text);
-    return text + "checksum " + checksum.hex() + "\n";
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
-}
-
 TEST_CASE("save, load, predict: the same bits", "[text_io]") {
     for (const Index d : {1, 3})
         for (const Index outputs : {1, 2})
@@ -138,12 +123,12 @@ TEST_CASE("the hardest numbers survive", "[text_io]") {
 }
 
 TEST_CASE("the file is text that a person can read", "[text_io]") {
-    const auto lines = lines_of(saved(random_model(2, 3, 1, 30)));
+    const auto lines = support::lines_of(saved(random_model(2, 3, 1, 30)));
     REQUIRE(lines.size() == 17 + 12);  // 3 (1 + 3) parameters
     CHECK(lines[11] == "shares 3");
     CHECK(lines[13] == "noises 1");
     CHECK(lines[15] == "covariances 12");
-    CHECK(lines_of(saved(random_model(2, 3, 1, 30).without_statistics())).size() == 17);
+    CHECK(support::lines_of(saved(random_model(2, 3, 1, 30).without_statistics())).size() == 17);
     CHECK(lines[0] == "kernelet model 1");
     CHECK(lines[1] == "family gaussian");
     CHECK(lines[2] == "inputs 2");
@@ -179,14 +164,14 @@ TEST_CASE("several models follow each other in one stream", "[text_io]") {
 }
 
 TEST_CASE("what is wrong is refused at its line, even with a matching checksum", "[text_io]") {
-    const auto good = lines_of(saved(random_model(2, 3, 1, 61)));
+    const auto good = support::lines_of(saved(random_model(2, 3, 1, 61)));
     auto body = good;
     body.pop_back();
-    REQUIRE(refused_line(resealed(body)) == 0);
+    REQUIRE(refused_line(support::resealed(body)) == 0);
     const auto with = [&](std::size_t line, const std::string& text) {
         auto changed = body;
         changed[line - 1] = text;
-        return refused_line(resealed(changed));
+        return refused_line(support::resealed(changed));
     };
     CHECK(refused_line("") == 1);
     CHECK(refused_line("\n") == 1);
@@ -285,7 +270,7 @@ std::string joined(const std::vector<std::string>& lines) {
 std::string mutated(const std::string& text, Dice& dice, bool& mended) {
     mended = false;
     std::string changed = text;
-    std::vector<std::string> lines = lines_of(text);
+    std::vector<std::string> lines = support::lines_of(text);
     switch (dice.below(9)) {
         case 0:  // truncated
             return text.substr(0, dice.below(text.size()));
@@ -332,7 +317,7 @@ std::string mutated(const std::string& text, Dice& dice, bool& mended) {
     if (dice.below(2) == 0) return joined(lines);
     mended = true;
     if (!lines.empty()) lines.pop_back();
-    return resealed(lines);
+    return support::resealed(lines);
 }
 
 TEST_CASE("ten thousand damaged files: FormatError or an equal model", "[text_io]") {
@@ -356,7 +341,7 @@ TEST_CASE("ten thousand damaged files: FormatError or an equal model", "[text_io
             }
         } catch (const FormatError& error) {
             ++refused;
-            if (error.line() < 1 || error.line() > static_cast<Index>(lines_of(text).size()) + 1) {
+            if (error.line() < 1 || error.line() > static_cast<Index>(support::lines_of(text).size()) + 1) {
                 CAPTURE(file, text, error.what());
                 REQUIRE(error.line() == 1);
             }

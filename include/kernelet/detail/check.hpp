@@ -35,6 +35,16 @@ void require_finite(const Eigen::DenseBase<Derived>& values, std::string_view na
                                                  values(row, column), "; every entry must be finite"));
 }
 
+/// Points a model is asked about, d x n: as many rows as it has inputs, all finite.
+template <class Derived>
+Matrix checked_points(const Eigen::MatrixBase<Derived>& x, Index inputs) {
+    Matrix points = x.template cast<double>();
+    require(points.rows() == inputs, "x has ", points.rows(), " rows; the model has ", inputs,
+            " inputs (x is d x n, one sample a column)");
+    require_finite(points, "x");
+    return points;
+}
+
 /// The number itself finite and inside an inequality that the message states.
 inline void require_positive(double value, std::string_view name) {
     require(std::isfinite(value) && value > 0.0, name, " = ", value, " must be finite and > 0");

@@ -265,7 +265,8 @@ private:
                 lambda_ + (now.target.point - anchor_prediction_) / step_);
             minimum = problem_.feasible.minimum(best.lambda);
         }
-        const Matrix field = outside ? problem_.field(best.lambda, q_.nodes) : field_;
+        const Matrix moved = outside ? problem_.field(best.lambda, q_.nodes) : Matrix{};
+        const Matrix& field = outside ? moved : field_;
         best.dual_value = minimum - phi(field, q_.weights, tau_);
         best.alpha = now.a;
         best.primal_value = primal_cost(now.a, q_.weights, tau_);

@@ -137,7 +137,7 @@ public:
     /// there are no kernels. K values a point.
     template <class Derived>
     Matrix local_width(const Eigen::MatrixBase<Derived>& x) const {
-        const Matrix points = checked(x);
+        const Matrix points = detail::checked_points(x, dimension());
         const Matrix widths = this->widths();
         if (size() == 0) return Matrix(widths.rows(), 0);
         const detail::TiledPoints tiled(scaling_.to_internal(points));
@@ -169,7 +169,7 @@ public:
     template <class Derived>
     Prediction predict(const Eigen::MatrixBase<Derived>& x, WithDeviation) const {
         if (size() > 0) require_covariance();
-        const Matrix points = checked(x);
+        const Matrix points = detail::checked_points(x, dimension());
         Prediction prediction{predict(points), Matrix::Zero(outputs(), points.cols())};
         const detail::TiledPoints tiled(scaling_.to_internal(points));
         const Index rows = nodes_.rows();
@@ -199,7 +199,7 @@ public:
     /// any Eigen expression, float or double. n K kernel values.
     template <class Derived>
     Matrix predict(const Eigen::MatrixBase<Derived>& x) const {
-        Matrix values = internal(scaling_.to_internal(checked(x)));
+        Matrix values = internal(scaling_.to_internal(detail::checked_points(x, dimension())));
         if (outputs() == 1) return values.transpose();
         return values;
     }
@@ -228,15 +228,6 @@ public:
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
 
 private:
-    template <class Derived>
-    Matrix checked(const Eigen::MatrixBase<Derived>& x) const {
-        Matrix points = x.template cast<double>();
-        detail::require(points.rows() == dimension(), "x has ", points.rows(), " rows; the model has ",
-                        dimension(), " inputs (x is d x n, one sample a column)");
-        detail::require_finite(points, "x");
-        return points;
-    }
-
     void require_covariance() const {
         detail::require(statistics_.covariance.size() > 0,
                         "this model has no covariance: it was made by hand, saved without it, or too large");

@@ -108,7 +108,7 @@ public:
     /// values.
     template <class Derived>
     Matrix margins(const Eigen::MatrixBase<Derived>& x) const {
-        return kernels_.evaluate(checked(x));
+        return kernels_.evaluate(detail::checked_points(x, dimension()));
     }
 
     /// classes x n: for how many classifiers the class is the likelier. A margin of exactly zero, as far from
@@ -192,15 +192,6 @@ public:
     }
 
 private:
-    template <class Derived>
-    Matrix checked(const Eigen::MatrixBase<Derived>& x) const {
-        Matrix points = x.template cast<double>();
-        detail::require(points.rows() == dimension(), "x has ", points.rows(), " rows; the model has ",
-                        dimension(), " inputs (x is d x n, one sample a column)");
-        detail::require_finite(points, "x");
-        return points;
-    }
-
     Matrix votes_of(const Matrix& margins) const {
         Matrix votes = Matrix::Zero(static_cast<Index>(classes_.size()), margins.cols());
         for (Index i = 0; i < margins.cols(); ++i)

@@ -29,7 +29,7 @@ struct FewestOptions {
 /// most.
 template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss>
 Slid fewest(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, const Matrix& peaks,
-            const Matrix& candidates, Index most, FewestOptions options = {}) {
+            const Matrix& candidates, Index most, const FewestOptions& options = {}) {
     const auto improved = [&](Slid model) {
         return prune(slide, goal, complete(slide, goal, candidates, std::move(model), most, options.sliding),
                      options.sliding, options.pruning);

@@ -32,7 +32,6 @@ struct Assessment {
     Matrix reduced{};       ///< M = B'WB − B'WΦ G⁻¹ Φ'WB
     Matrix pull{};          ///< B'W(y − Φa), Kf x q
     Vector mass{};          ///< Σ_i w_i k_ij² / mean w: how many samples' worth of data a kernel sees
-    bool intercept{};       ///< whether the offset was fitted
 
     /// The rise of the cost when kernel j leaves and nothing slides: a_j²/(G⁻¹)_jj, exactly.
     double price(Index j) const { return coefficients.row(j).squaredNorm() / inverse(j, j); }
@@ -87,7 +86,6 @@ public:
     const Kernel& kernel() const { return kernel_; }
     const detail::TiledPoints& points() const { return points_; }
     const SmoothedLoss<Loss>& loss() const { return loss_; }
-    bool intercept() const { return intercept_; }
     /// Rows of a node that may move.
     Index free_rows() const { return static_cast<Index>(free_.size()); }
     /// The cost without kernels: for the squared loss Σ w ‖y‖², about the mean where there is an intercept.
@@ -282,7 +280,6 @@ private:
         if (intercept_) out.cost -= (working.root.transpose() * working.target).squaredNorm() / total;
         out.coefficients = Matrix::Zero(k, q);
         out.offset = intercept_ ? Vector(working.target.transpose() * working.root / total) : Vector::Zero(q);
-        out.intercept = intercept_;
         if (k == 0) return out;
         const double energy = out.cost;
         Vector totals;  // [Φ B t]'W 1

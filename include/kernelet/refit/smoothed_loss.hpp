@@ -68,7 +68,7 @@ public:
                                        (loss_.derivative(f + window_, y) - loss_.derivative(f - window_, y)) /
                                        (4.0 * window_));
             }
-        // The steepest secant that the loss can have there, by slopes a window apart: of a mean of zero, too.
+        // Where no sample has any, as for labels all of which are met with room, what a weight would give.
         const double floor = least_curvature * std::max(h.mean(), weights_.mean() * least_curvature);
         return h.cwiseMax(floor);
     }

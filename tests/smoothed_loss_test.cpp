@@ -1,0 +1,114 @@
+#include "support/any_policy.hpp"
+#include "support/catch.hpp"
+#include "support/signals.hpp"
+
+#include <kernelet/losses/epsilon_insensitive.hpp>
+#include <kernelet/losses/hinge.hpp>
+#include <kernelet/losses/huber.hpp>
+#include <kernelet/losses/logistic.hpp>
+#include <kernelet/losses/noise_level.hpp>
+#include <kernelet/losses/quantile.hpp>
+#include <kernelet/refit/smoothed_loss.hpp>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smoothed_loss_test {
+
+using namespace kernelet;
+using Loss =
+    support::AnyLoss<SquaredLoss, HuberLoss, EpsilonInsensitiveLoss, QuantileLoss, LogisticLoss, HingeLoss>;
+
+const std::vector<std::pair<std::string, Loss>> losses{
+    {"squared", SquaredLoss{}},      {"huber", HuberLoss{0.3}},    {"epsilon", EpsilonInsensitiveLoss{0.2}},
+    {"quantile", QuantileLoss{0.3}}, {"logistic", LogisticLoss{}}, {"hinge", HingeLoss{}}};
+
+constexpr Index n = 30;
+const Matrix labels =
+    support::uniforms(2, n, 1, -1.0, 1.0).unaryExpr([](double u) { return u < 0.0 ? -1.0 : 1.0; });
+const Vector weights = support::uniforms(n, 1, 2, 0.5, 2.0);
+const Matrix predictions = 1.5 * support::normals(2, n, 3);
+
+}  // namespace smoothed_loss_test
+
+TEST_CASE("a smoothed loss is the loss averaged over its window, and its pull half its slope",
+          "[smoothed_loss]") {
+    using namespace smoothed_loss_test;
+    constexpr double window = 0.25, h = 1e-6;
+    for (const auto& [name, loss] : losses) {
+        INFO(name);
+        const SmoothedLoss<Loss> smooth(loss, labels, weights, window);
+        // The mean over the window, by many places: kinks cost the four places at most a part of the window.
+        double mean = 0.0;
+        constexpr int places = 400;
+        for (int k = 0; k < places; ++k)
+            for (Index i = 0; i < n; ++i)
+                for (Index o = 0; o < 2; ++o)
+                    mean += weights(i) / places *
+                            loss.value(predictions(o, i) + window * ((k + 0.5) / (0.5 * places) - 1.0),
+                                       labels(o, i));
+        CHECK(smooth.cost(predictions) == Approx(mean).epsilon(0.01));
+        const Matrix pull = smooth.pull(predictions);
+        for (Index k = 0; k < predictions.size(); ++k) {
+            Matrix below = predictions, above = predictions;
+            below(k) -= h;
+            above(k) += h;
+            CHECK(pull(k) ==
+                  Approx(-0.5 * (smooth.cost(above) - smooth.cost(below)) / (2.0 * h)).margin(1e-6));
+        }
+    }
+}
+
+TEST_CASE("the working squares agree with a loss to second order, at a curvature that is never zero",
+          "[smoothed_loss]") {
+    using namespace smoothed_loss_test;
+    for (const auto& [name, loss] : losses) {
+        INFO(name);
+        const SmoothedLoss<Loss> smooth(loss, labels, weights, 0.25);
+        const WorkingSquares working = smooth.linearize(predictions);
+        const Vector h = working.root.cwiseAbs2();
+        CHECK(h.minCoeff() > 0.0);
+        CHECK(working.total == Approx(h.sum()));
+        // h t = h f + pull
+        const Matrix pull = (working.target.array().colwise() * working.root.array()).matrix().transpose() -
+                            predictions * h.asDiagonal();
+        CHECK((pull - smooth.pull(predictions)).cwiseAbs().maxCoeff() <= 1e-12 * (1.0 + h.maxCoeff()));
+        // The curvature of the squared loss is its weight, in every window.
+        if (name == "squared") CHECK((h - weights).cwiseAbs().maxCoeff() <= 1e-12);
+    }
+    // One weight for both outputs: the larger curvature of the two.
+    const SmoothedLoss<Loss> logistic(Loss(LogisticLoss{}), labels, weights, 1e-3);
+    const Vector h = logistic.curvature(predictions);
+    for (Index i = 0; i < n; ++i) {
+        const double nearest = predictions.col(i).cwiseAbs().minCoeff();
+        const double p = LogisticLoss::probability(nearest);
+        CHECK(h(i) == Approx(0.5 * weights(i) * p * (1.0 - p)).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("the level of noise, its degree, and the tolerance that stands for a level", "[noise_level]") {
+    using namespace smoothed_loss_test;
+    using detail::noise_degree;
+    using detail::noise_level;
+    using detail::tolerance_of_level;
+    constexpr double sigma = 0.7;
+    const double absolute = sigma * std::sqrt(2.0 / std::numbers::pi);  // E|σZ|
+    CHECK(noise_level(SquaredLoss{}, sigma) == Approx(sigma * sigma));
+    CHECK(noise_level(EpsilonInsensitiveLoss{0.0}, sigma) == Approx(absolute).epsilon(1e-3));
+    CHECK(noise_level(QuantileLoss{0.5}, sigma) == Approx(0.5 * absolute).epsilon(1e-3));
+    // About its own quantile: φ(Φ⁻¹(0.9)) σ
+    CHECK(noise_level(QuantileLoss{0.9}, sigma) == Approx(0.17550 * sigma).epsilon(1e-3));
+    CHECK(noise_level(HuberLoss{1e3}, sigma) == Approx(sigma * sigma).epsilon(1e-3));
+    CHECK(noise_degree(EpsilonInsensitiveLoss{0.0}, sigma) == Approx(1.0).epsilon(1e-3));
+    CHECK(noise_degree(HuberLoss{1e3}, sigma) == Approx(2.0).epsilon(1e-3));
+    CHECK(noise_degree(HuberLoss{1e-3}, sigma) == Approx(1.0).epsilon(1e-2));
+    for (const auto& [name, loss] : losses) {
+        INFO(name);
+        for (const double t : {0.05, 0.4, 2.0})
+            CHECK(tolerance_of_level(loss, loss.level(t)) == Approx(t).epsilon(1e-9));
+    }
+    CHECK(tolerance_of_level(HuberLoss{0.3}, 0.0) == 0.0);
+}
