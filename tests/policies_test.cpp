@@ -184,6 +184,27 @@ TEST_CASE("a dictionary takes a kink and a smooth bump with fewer kernels than e
     CHECK(both.model.shapes().sum() == 1.0);
 }
 
+TEST_CASE("an intercept takes an offset of any size and leaves the kernels where they are",
+          "[policies][intercept]") {
+    using namespace policies_test;
+    const Matrix nodes = planted_on_a_line();
+    const Vector y =
+        sum_of(Gaussian{}, line, nodes, amplitudes) + noise * support::normals(line.cols(), 1, 5);
+    const Box box(-6.0, 6.0, {0.0625, 6.0});
+    const Options options{.center = false, .intercept = true};
+    const auto at = [&](double offset) {
+        return fitted(Kernel(Gaussian{}), Loss(HuberLoss{}), line, y.array() + offset, box, options);
+    };
+    const auto near = at(0.0), far = at(1e4);
+    check_planted(near.model, nodes);
+    check_planted(far.model, nodes);
+    CHECK(far.report.status == Status::converged);
+    CHECK(far.report.relative_gap() <= 1e-3);
+    CHECK(far.report.dual_value == Approx(near.report.dual_value).epsilon(1e-3));
+    CHECK(std::abs(far.multipliers.sum()) <= 1e-12 * far.multipliers.cwiseAbs().sum());
+    CHECK(far.model.offset()(0) == Approx(1e4).margin(2.0 * noise));
+}
+
 TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
     using namespace policies_test;
     // Inside a ring of two bumps: +1.
@@ -206,9 +227,21 @@ TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
         CHECK(fit.report.status == Status::converged);
         CHECK(fit.model.size() <= 5);
         const Vector labels = fit.model.classify(fresh).cast<double>();
-        CHECK(((labels - sign(inside(fresh))).cwiseAbs() / 2.0).mean() <= 0.03);
+        const auto error = [&](const auto& model) {
+            return ((model.classify(fresh).template cast<double>() - sign(inside(fresh))).cwiseAbs() / 2.0)
+                .mean();
+        };
+        CHECK(error(fit.model) <= 0.03);
         CHECK(labels == sign(fit.model.predict(fresh)));
         CHECK(labels == sign(fit.model.probability(fresh).array() - 0.5));
+        if (name == "hinge") continue;
+        // One in seven is inside: with an intercept no kernel is spent on the others.
+        const auto offset =
+            fitted<ClassLoss>(Kernel(Gaussian{}), loss, x, sign(inside(x)), box, {.intercept = true});
+        CHECK(offset.report.status == Status::converged);
+        CHECK(offset.model.offset()(0) < -1.0);
+        CHECK(offset.model.size() < fit.model.size());
+        CHECK(error(offset.model) <= 0.03);
     }
 }
 

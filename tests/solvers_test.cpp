@@ -1,3 +1,4 @@
+#include "support/any_policy.hpp"
 #include "support/catch.hpp"
 #include "support/dual_setting.hpp"
 
@@ -50,6 +51,7 @@ ByHand by_hand(const support::DualSetting<>& setting, const DualSolution& s, dou
         result.primal += rho * (std::abs(a) <= tau ? tau * std::abs(a) : 0.5 * a * a + gamma);
         f += rho * a * k;
     }
+    if (s.intercept.size() > 0) f.array() += s.intercept(0);
     const Vector lambda = s.lambda.row(0).transpose();
     const Vector target = y.row(0).transpose();
     if (scope == Scope::aggregate) {
@@ -60,6 +62,20 @@ ByHand by_hand(const support::DualSetting<>& setting, const DualSolution& s, dou
         result.violation = std::max(0.0, (f - target).cwiseAbs().maxCoeff() - t);
     }
     return result;
+}
+
+/// K = ∫kk on a quadrature, column by column.
+template <class Problem>
+Matrix gram_of(const Problem& problem, const Quadrature& q) {
+    const Index n = problem.samples();
+    Matrix gram(n, n);
+    for (Index i = 0; i < n; ++i)
+        gram.col(i) = problem
+                          .values(q.nodes, problem.field(Vector::Unit(n, i).transpose(), q.nodes) *
+                                               q.weights.asDiagonal())
+                          .row(0)
+                          .transpose();
+    return gram;
 }
 
 }  // namespace solvers_test
@@ -81,6 +97,109 @@ TEST_CASE("strong duality is seen on the solver's nodes, for every sparsity and 
     CHECK(hand.primal == Approx(solution.primal_value).epsilon(1e-9));
     CHECK(hand.violation <= 2e-6);
     CHECK(std::abs(hand.primal - hand.dual) <= 1e-4 * hand.primal);
+}
+
+TEST_CASE("with an intercept: strong duality on the plane of balanced multipliers, wherever y is",
+          "[solvers][intercept]") {
+    using namespace solvers_test;
+    const Scope scope = GENERATE(Scope::aggregate, Scope::per_sample);
+    const double s = GENERATE(0.0, 0.5, 2.0);
+    const double offset = GENERATE(0.0, 1000.0);
+    const support::Chirp signal = support::chirp(samples, 7);
+    const support::DualSetting<> setting(signal.x, signal.y.array() + offset, box_from_samples(signal.x),
+                                         scope, 0.05);
+    auto problem = setting.problem();
+    problem.intercept = true;
+    const DualSolution unsparse = newton(1e-3).solve(problem);
+    problem.gamma = support::gamma_of(problem, unsparse, s);
+    problem.warm_start = &unsparse.lambda;
+    const DualSolution solution = newton(1e-4).solve(problem);
+    CAPTURE(s, static_cast<int>(scope), offset, solution.iterations);
+    REQUIRE(solution.status == Status::converged);
+    CHECK(std::abs(solution.lambda.sum()) <= 1e-13 * solution.lambda.cwiseAbs().sum());
+    const ByHand hand = by_hand(setting, solution, problem.gamma, scope, 0.05);
+    CHECK(hand.dual == Approx(solution.dual_value).epsilon(1e-7));
+    CHECK(hand.primal == Approx(solution.primal_value).epsilon(1e-9));
+    CHECK(hand.violation <= 2e-6);
+    CHECK(std::abs(hand.primal - hand.dual) <= 1e-4 * hand.primal);
+    // A free offset can only make the model cheaper.
+    if (offset == 0.0) {
+        problem.intercept = false;
+        CHECK(solution.dual_value <= 1.0001 * newton(1e-4).solve(problem).primal_value);
+    }
+}
+
+TEST_CASE("with an intercept, gamma zero: the bordered system", "[solvers][intercept]") {
+    using namespace solvers_test;
+    const Index n = 20;
+    const Matrix x = Vector::LinSpaced(n, 0.0, 1.0).transpose();
+    const Vector y = (7.0 * x.row(0).array()).sin().transpose() + 50.0;
+    const double t = GENERATE(0.0, 0.1);
+    const Scope scope = t == 0.0 ? Scope::per_sample : Scope::aggregate;
+    const support::DualSetting<FixedWidth> setting(x, y, FixedWidth(-0.5, 1.5, 1.0 / 19.0), scope, t);
+    auto problem = setting.problem();
+    problem.intercept = true;
+    const DualSolution s = newton(1e-8).solve(problem);
+    REQUIRE(s.status == Status::converged);
+    const Vector lambda = s.lambda.row(0).transpose();
+    const double r = t == 0.0 ? 0.0 : std::sqrt(static_cast<double>(n)) * t / lambda.norm();
+    // [K + rI  1; 1ᵀ  0] [λ; b] = [y; 0]
+    Matrix bordered = Matrix::Ones(n + 1, n + 1);
+    bordered(n, n) = 0.0;
+    const Matrix gram = gram_of(problem, s.quadrature);
+    bordered.topLeftCorner(n, n) = gram + r * Matrix::Identity(n, n);
+    Vector right = Vector::Zero(n + 1);
+    right.head(n) = y;
+    const Vector exact = bordered.lu().solve(right);
+    CHECK((lambda - exact.head(n)).norm() <= 1e-3 * exact.head(n).norm());
+    CHECK(s.intercept(0) == Approx(exact(n)).epsilon(1e-5));
+    CHECK(s.dual_value == Approx(0.5 * exact.head(n).dot(gram * exact.head(n))).epsilon(1e-4));
+}
+
+TEST_CASE("with an intercept: unbalanced classes, whose multipliers have their signs",
+          "[solvers][intercept]") {
+    using namespace solvers_test;
+    using Loss = support::AnyLoss<HingeLoss, LogisticLoss>;
+    const Index n = 61;
+    const Matrix x = Vector::LinSpaced(n, -3.0, 3.0).transpose();
+    const Matrix y = x.unaryExpr([](double at) { return std::abs(at - 1.0) < 0.35 ? 1.0 : -1.0; });
+    const Loss loss = GENERATE(Loss(HingeLoss{}), Loss(LogisticLoss{}));
+    const Scope scope = GENERATE(Scope::aggregate, Scope::per_sample);
+    const double gamma = GENERATE(0.0, 1.0);
+    const FeasibleSet<Loss> feasible(loss, y, scope, Vector::Constant(n, 0.1), Vector::Ones(n));
+    const Box box(-3.5, 3.5, {0.2, 2.0});
+    const Gaussian kernel;
+    const detail::TiledPoints points(x);
+    DualProblem<Gaussian, Loss, Box> problem(kernel, box, points, feasible, gamma);
+    problem.intercept = true;
+    const DualSolution s = newton(1e-3).solve(problem);
+    CAPTURE(static_cast<int>(scope), gamma, loss.value(0.0, 1.0), s.iterations);
+    REQUIRE(s.status == Status::converged);
+    CHECK(std::abs(s.lambda.sum()) <= 1e-13 * s.lambda.cwiseAbs().sum());
+    CHECK(s.lambda.cwiseProduct(y).minCoeff() >= 0.0);
+    const DualEvaluation again = evaluate_dual(problem, s.lambda, s.quadrature);
+    CHECK(again.value == Approx(s.dual_value).epsilon(1e-9));
+    // far from the few, where kernels cost, the offset alone says −1
+    CHECK(s.intercept(0) < -0.5);
+    const Matrix f = problem.values(s.quadrature.nodes, s.alpha * s.quadrature.weights.asDiagonal()).array() +
+                     s.intercept(0);
+    CHECK(feasible.violation(f) <= 1e-5);
+}
+
+TEST_CASE("a solver without an intercept says so, and the default takes one that has it",
+          "[solvers][intercept]") {
+    using namespace solvers_test;
+    const auto setting = support::chirp_setting(41, Scope::aggregate);
+    auto problem = setting.problem();
+    problem.intercept = true;
+    using Catch::Matchers::ContainsSubstring;
+    CHECK_THROWS_WITH(CoordinateAscent{}.solve(problem),
+                      ContainsSubstring("options.intercept") && ContainsSubstring("AugmentedNewton"));
+    CHECK_THROWS_WITH(SampledAscent<>{}.solve(problem), ContainsSubstring("options.intercept"));
+    CHECK_THROWS_WITH(StochasticSupergradient{}.solve(problem), ContainsSubstring("options.intercept"));
+    AutomaticSolverOptions options;
+    options.blocks_from = 0;  // blocks for all of one input
+    CHECK(AutomaticSolver(options).solve(problem).status == Status::converged);
 }
 
 TEST_CASE("gamma zero, one width: the Gram matrix is the erf integral", "[solvers]") {
@@ -117,14 +236,7 @@ TEST_CASE("gamma zero against the closed forms: interpolation, and ridge with it
     const auto problem = setting.problem();
     const DualSolution s = newton(1e-8).solve(problem);
     REQUIRE(s.status == Status::converged);
-    Matrix gram(n, n);
-    for (Index i = 0; i < n; ++i)
-        gram.col(i) = problem
-                          .values(s.quadrature.nodes,
-                                  problem.field(Vector::Unit(n, i).transpose(), s.quadrature.nodes) *
-                                      s.quadrature.weights.asDiagonal())
-                          .row(0)
-                          .transpose();
+    const Matrix gram = gram_of(problem, s.quadrature);
     const Vector lambda = s.lambda.row(0).transpose();
     const double r = t == 0.0 ? 0.0 : std::sqrt(static_cast<double>(n)) * t / lambda.norm();
     const Matrix ridged = gram + r * Matrix::Identity(n, n);
@@ -182,6 +294,7 @@ TEST_CASE("Newton's system in the samples, in the nodes and by conjugate gradien
     using namespace solvers_test;
     const auto setting = support::chirp_setting(samples, Scope::aggregate);
     auto problem = setting.problem();
+    problem.intercept = GENERATE(false, true);
     problem.gamma = support::gamma_of(problem, newton(1e-3).solve(problem), 2.0);
     AugmentedNewtonOptions options;
     options.stopping.gap = 1e-4;

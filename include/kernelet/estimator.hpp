@@ -198,11 +198,14 @@ private:
     }
 
     /// What the fit is measured from: zero where that is among the values of y, its range and a tenth more:
-    /// the paper's model, which has no offset. Elsewhere, as for a temperature in kelvin, the mean.
+    /// the paper's model, which has no offset. Elsewhere, as for a temperature in kelvin, the mean. With an
+    /// intercept in the dual it is all the same, but for rounding and what the size of y is: the mean.
     Vector baseline(const Matrix& y, const Vector& weights) const {
         constexpr double margin = 0.1;
         Vector base = Vector::Zero(y.rows());
-        if (!options_.center || detail::is_classification<Loss>()) return base;
+        if (detail::is_classification<Loss>()) return base;
+        if (options_.intercept.value_or(false)) return y * weights / weights.sum();
+        if (!options_.center) return base;
         for (Index o = 0; o < y.rows(); ++o) {
             const double lo = y.row(o).minCoeff(), hi = y.row(o).maxCoeff(), room = margin * (hi - lo);
             if (lo - room > 0.0 || hi + room < 0.0) base(o) = y.row(o).dot(weights) / weights.sum();
@@ -301,7 +304,8 @@ private:
         for (const Index i : infeasible ? dual.culprits : std::vector<Index>{})
             report.culprits.push_back(order[static_cast<std::size_t>(i)]);
         // A constant, where no kernel is worth it, is the mean.
-        if (chosen.nodes.cols() == 0 && options_.center && !detail::is_classification<Loss>())
+        if (chosen.nodes.cols() == 0 && options_.center && !options_.intercept.value_or(false) &&
+            !detail::is_classification<Loss>())
             chosen.offset = y * weights / weights.sum();
         report.peaks = chosen.peaks;
         report.merged = chosen.merged;

@@ -17,6 +17,7 @@
 #include <kernelet/dual/coordinate_ascent.hpp>
 #include <kernelet/dual/dual_function.hpp>
 #include <kernelet/dual/infeasibility.hpp>
+#include <kernelet/dual/intercept.hpp>
 #include <kernelet/dual/point_mass_limit.hpp>
 #include <kernelet/dual/sampled_ascent.hpp>
 #include <kernelet/dual/stochastic_supergradient.hpp>

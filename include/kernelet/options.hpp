@@ -57,9 +57,10 @@ struct Options {
     /// is among the values of y (their range and a tenth more), else their mean. On ten Gaussians over zero,
     /// the mean costs a kernel and a half and twice the error. Off: zero, as in the paper.
     bool center = true;
-    /// Fit the offset anew together with the kernels, unpenalised, once the dual has found them. Unset: where
-    /// y is measured from its mean and the domain has no kernel wide enough to move that (FixedWidth, narrow
-    /// CandidateCenters).
+    /// An unpenalised offset b beside the kernels: f = ∫αk + b in the dual, which then keeps Σ_i λ_i = 0, and
+    /// fitted anew with the kernels after it; classes may be unbalanced. Unset: none in the dual, and fitted
+    /// after it where y is measured from its mean and the domain has no kernel wide enough to move that
+    /// (FixedWidth, narrow CandidateCenters).
     std::optional<bool> intercept{};
     /// With no tolerance: the dual is solved at this multiple of the estimated noise deviation. Above 1,
     /// since the dual's α shrinks towards zero and the refit removes that bias.

@@ -64,7 +64,8 @@ private:
         Matrix nodes{};    // Kᵀ K, m x m
     };
 
-    /// Solves (J/σ + K diag(ρ h) Kᵀ + damping) Δ = −(f − ŷ), in the smaller of the two spaces.
+    /// Solves (J/σ + K diag(ρ h) Kᵀ + c11ᵀ + damping) Δ = −(f − ŷ), in the smaller of the two spaces; the
+    /// third term where there is an intercept.
     template <class Dual, class Point>
     Matrix newton_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
                             Cache& cache) const {
@@ -85,7 +86,8 @@ private:
 
     /// Woodbury's identity, for many samples and few nodes that are on, D = J's diagonal/σ + damping > 0:
     ///     (D + K R Kᵀ)⁻¹ = D⁻¹ − D⁻¹ K (R⁻¹ + Kᵀ D⁻¹ K)⁻¹ Kᵀ D⁻¹,   R = diag(ρ h),
-    /// and Sherman and Morrison's for J's direction. O(n m² + m³), a strip of samples at a time.
+    /// and Sherman and Morrison's for J's direction and for the intercept. O(n m² + m³), a strip of samples
+    /// at a time.
     template <class Dual, class Point>
     static Matrix low_rank_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
                                      const std::vector<Index>& on, Cache& cache) {
@@ -113,10 +115,20 @@ private:
         }
         system.diagonal() += slopes.cwiseInverse();
         const Eigen::LLT<Eigen::Ref<Matrix>> factor(system);
-        const auto solve = [&](const Matrix& right) -> Matrix {  // 1 x n
+        const auto without_intercept = [&](const Matrix& right) -> Matrix {  // 1 x n
             const Matrix scaled = right.cwiseProduct(inverse);
             const Matrix inner = factor.solve(dual.problem().field(scaled, nodes).transpose()).transpose();
             return scaled - dual.problem().values(nodes, inner).cwiseProduct(inverse);
+        };
+        const double curvature = dual.intercept_curvature();
+        const Matrix ones = Matrix::Ones(1, curvature > 0.0 ? dual.problem().samples() : 0);
+        const Matrix constant = curvature > 0.0 ? without_intercept(ones) : Matrix{};
+        const auto solve = [&](const Matrix& right) -> Matrix {
+            Matrix solution = without_intercept(right);
+            // (B + c11ᵀ)⁻¹ r = B⁻¹r − B⁻¹1 · c 1ᵀB⁻¹r / (1 + c 1ᵀB⁻¹1)
+            if (curvature > 0.0)
+                solution -= curvature * solution.sum() / (1.0 + curvature * constant.sum()) * constant;
+            return solution;
         };
         const Matrix direct = solve(now.residual);
         const Matrix& v = now.target.direction;
@@ -191,6 +203,7 @@ private:
         h.diagonal() += dual.step() * now.target.diagonal.transpose();
         h.selfadjointView<Eigen::Lower>().rankUpdate(now.target.direction.transpose(), -dual.step());
         h.diagonal().array() += damping.ridge(h.trace() / static_cast<double>(h.rows()));
+        if (dual.intercept_curvature() > 0.0) h.array() += dual.intercept_curvature();
         const Eigen::LDLT<Eigen::Ref<Matrix>> factor(h);
         return -factor.solve(now.residual.transpose()).transpose();
     }
@@ -215,7 +228,7 @@ private:
             across(c) = q.weights(j) * dual.slope_across(length);
             mean_diagonal += slope(c);
         }
-        const double added = damping.ridge(mean_diagonal);
+        const double added = damping.ridge(mean_diagonal), curvature = dual.intercept_curvature();
         const auto apply = [&](const Matrix& v) -> Matrix {
             Matrix image = dual.problem().field(v, nodes);
             for (Index c = 0; c < count; ++c) {
@@ -223,8 +236,11 @@ private:
                 image.col(c) = across(c) * image.col(c) + (slope(c) - across(c)) * part * along.col(c);
             }
             const double projected = now.target.direction.cwiseProduct(v).sum();
-            return dual.problem().values(nodes, image) + dual.step() * now.target.diagonal.cwiseProduct(v) -
-                   dual.step() * projected * now.target.direction + added * v;
+            Matrix result = dual.problem().values(nodes, image) +
+                            dual.step() * now.target.diagonal.cwiseProduct(v) -
+                            dual.step() * projected * now.target.direction + added * v;
+            if (curvature > 0.0) result.colwise() += curvature * v.rowwise().sum();
+            return result;
         };
         constexpr double forcing = 0.05;  // relative residual; accuracy comes from the Newton steps
         Matrix x = Matrix::Zero(now.residual.rows(), now.residual.cols());

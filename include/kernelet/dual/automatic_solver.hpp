@@ -30,7 +30,7 @@ struct AutomaticSolverOptions {
 ///              20 and beyond: around the samples) drawn, in numbers that double until the integrals agree
 ///     steps    AugmentedNewton; CoordinateAscent for many samples of one input, and where a tolerance for
 ///              each sample and more samples than newton.dense_samples would leave Newton to conjugate
-///              gradients
+///              gradients; not for several outputs or an intercept
 /// benchmarks/paper/dual_solvers measured the borders.
 class AutomaticSolver {
 public:
@@ -45,7 +45,7 @@ public:
                           problem.samples() <= options_.blocks_to;
         const bool many = problem.feasible.scope() == Scope::per_sample &&
                           problem.samples() > options_.newton.dense_samples;
-        if (problem.outputs() == 1 && (line || many))
+        if (problem.outputs() == 1 && !problem.intercept && (line || many))
             return solve_with(CoordinateAscent(options_.blocks), problem, observer);
         return solve_with(AugmentedNewton(options_.newton), problem, observer);
     }

@@ -26,7 +26,8 @@ struct CoordinateAscentOptions {
 
 /// The augmented dual by Newton steps on a block of λ at a time, ᾱ at the nodes kept up to date: a block of b
 /// samples costs b (B + |on|) kernel values and O(b² |on| + b³) work, and nothing of size n² is ever held.
-/// Samples in spatial order make blocks of neighbours, between which the coupling is strongest. One output.
+/// Samples in spatial order make blocks of neighbours, between which the coupling is strongest. One output,
+/// no intercept, which would tie all blocks together.
 class CoordinateAscent {
 public:
     explicit CoordinateAscent(CoordinateAscentOptions options = {}) : options_(options) {
@@ -40,6 +41,7 @@ public:
                        const ObserverFunction& observer = {}) const {
         detail::require(problem.outputs() == 1, "CoordinateAscent is for one output; y has ",
                         problem.outputs());
+        problem.refuse_intercept("CoordinateAscent");
         AugmentedDual dual(problem, options_.stopping);
         Index sweep = 0;
         NewtonDamping damping;

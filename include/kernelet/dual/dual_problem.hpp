@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/detail/check.hpp>
 #include <kernelet/detail/random.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/width_range.hpp>
@@ -9,6 +10,7 @@
 #include <kernelet/types.hpp>
 
 #include <optional>
+#include <string_view>
 
 namespace kernelet {
 
@@ -35,9 +37,16 @@ public:
     std::uint64_t seed;
     const Matrix* warm_start = nullptr;       ///< a λ to begin from, q x n, or none
     const Quadrature* fixed_nodes = nullptr;  ///< nodes to integrate on, or the domain's own
+    bool intercept = false;  ///< f = ∫αk + b, b unpenalised: Σ_i λ_i = 0 for each output
 
     Index samples() const { return points.size(); }
     Index outputs() const { return feasible.target().rows(); }
+
+    /// For a solver that knows no intercept.
+    void refuse_intercept(std::string_view solver) const {
+        detail::require(!intercept, "options.intercept = true, but ", solver,
+                        " solves the dual without an intercept; use AugmentedNewton or the default solver");
+    }
 
     /// ᾱ at nodes: q x B.
     Matrix field(const ConstMatrixRef& lambda, const ConstMatrixRef& nodes) const {
@@ -86,6 +95,7 @@ struct DualSolution {
     Matrix lambda{};          ///< q x n
     Quadrature quadrature{};  ///< the nodes its values refer to
     Matrix alpha{};           ///< q x nodes: the recovered primal α
+    Vector intercept{};       ///< q: the recovered b, empty where the problem has none
     double dual_value{};
     double primal_value{};
     double violation{};   ///< of the recovered α, see FeasibleSet::violation

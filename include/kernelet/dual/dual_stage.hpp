@@ -21,17 +21,42 @@ struct WarmStart {
     std::optional<double> unsparse_height{};
 };
 
+namespace detail {
+
+/// The mean loss of labels ±1, of which a share p is +1, under the best constant: at the root of
+/// pℓ'(c, 1) + (1 − p)ℓ'(c, −1), which grows with c, by halving.
+template <class Loss>
+double loss_of_constant(const Loss& loss, double p) {
+    double lo = -50.0, hi = 50.0;  // a probability of e⁻⁵⁰ is none
+    for (int halving = 0; halving < 60; ++halving) {
+        const double c = 0.5 * (lo + hi);
+        (p * loss.derivative(c, 1.0) + (1.0 - p) * loss.derivative(c, -1.0) < 0.0 ? lo : hi) = c;
+    }
+    return p * loss.value(hi, 1.0) + (1.0 - p) * loss.value(hi, -1.0);
+}
+
+}  // namespace detail
+
 /// The tolerance for a user who gave none. Regression: the mean loss of noise of `noise_multiple` times the
-/// deviation estimated, within bounds. Classes: half of what no model at all costs, or, where neighbours
-/// contradict each other more often, what they would.
+/// deviation estimated, within bounds. Classes: half of what no kernel at all costs (zero, or with an
+/// intercept the best constant), or, where neighbours contradict each other more often, what they would.
 template <class Loss>
 double default_tolerance(const Loss& loss, const Matrix& x, const Matrix& y, double noise_deviation,
                          const Options& options) {
     if constexpr (detail::is_classification<Loss>()) {
         constexpr double share_of_nothing = 0.5, most_of_nothing = 0.9;
-        const double nothing = loss.value(0.0, 1.0);
+        constexpr double least_of_undecided = 1e-3;  // of labels that hardly differ
+        const double undecided = loss.value(0.0, 1.0);
+        double nothing = undecided;
+        if (options.intercept.value_or(false)) {
+            nothing = 0.0;
+            for (Index o = 0; o < y.rows(); ++o)
+                nothing += detail::loss_of_constant(loss, 0.5 + 0.5 * y.row(o).mean()) /
+                           static_cast<double>(y.rows());
+            nothing = std::max(nothing, least_of_undecided * undecided);
+        }
         const double contradicted = 2.0 * detail::label_noise(x, y);  // of a loss that is 1 where undecided
-        return nothing * std::clamp(contradicted, share_of_nothing, most_of_nothing);
+        return std::clamp(undecided * contradicted, share_of_nothing * nothing, most_of_nothing * nothing);
     } else {
         // The smallest, relative to the size of y: noise-free data need not be met to the last bit.
         constexpr double least_relative = 5e-3;
@@ -78,7 +103,9 @@ struct DualStage {
         return {loss, y, options.scope, tolerances, weights};
     }
     DualProblem<Kernel, Loss, Omega> problem(const FeasibleSet<Loss>& set, double gamma = 0.0) const {
-        return {kernel, domain, points, set, gamma, options.seed};
+        DualProblem<Kernel, Loss, Omega> made{kernel, domain, points, set, gamma, options.seed};
+        made.intercept = options.intercept.value_or(false);
+        return made;
     }
 
     /// Solves the dual at γ = 0, sets the threshold by it and solves again from there. Where the tolerance is

@@ -41,6 +41,7 @@ public:
     template <class Kernel, class Loss, class Domain>
     DualSolution solve(const DualProblem<Kernel, Loss, Domain>& problem,
                        const ObserverFunction& observer = {}) const {
+        problem.refuse_intercept("StochasticSupergradient");
         const FeasibleSet<Loss>& feasible = problem.feasible;
         const Loss& loss = feasible.loss();
         const Index n = problem.samples();
