@@ -49,14 +49,17 @@ inline std::optional<Matrix> read_table(const std::string& path) {
         Eigen::Map<const Matrix>(numbers.data(), static_cast<Index>(columns), static_cast<Index>(rows)));
 }
 
-/// The file named on the command line, or in ../shared/data; says where to get it when there is none, and the
-/// program then ends with status 0.
+/// Where a file or folder of data may be: as given on the command line, or in shared/data beside the project.
+inline std::vector<std::string> places(int argc, char** argv, const std::string& name) {
+    if (argc > 1) return {argv[1]};
+    return {"../shared/data/" + name, "../../shared/data/" + name, "../../../../shared/data/" + name};
+}
+
+/// The table named on the command line, or in ../shared/data; says where to get it when there is none, and
+/// the program then ends with status 0.
 inline std::optional<Matrix> table_or_skip(int argc, char** argv, const std::string& name,
                                            const char* source) {
-    for (const std::string& path :
-         argc > 1 ? std::vector<std::string>{argv[1]}
-                  : std::vector<std::string>{"../shared/data/" + name, "../../shared/data/" + name,
-                                             "../../../../shared/data/" + name})
+    for (const std::string& path : places(argc, argv, name))
         if (auto table = read_table(path)) return table;
     std::printf("skipped: no %s; get it from %s and give its path\n", name.c_str(), source);
     return std::nullopt;
