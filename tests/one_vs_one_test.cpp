@@ -10,6 +10,7 @@
 #include <kernelet/multiclass/ensemble_io.hpp>
 #include <kernelet/multiclass/one_vs_one.hpp>
 #include <kernelet/multiclass/one_vs_rest.hpp>
+#include <kernelet/multiclass/shared_kernels.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -411,6 +412,68 @@ TEST_CASE("a domain is passed on to every fit", "[multiclass]") {
     CHECK(OneVsRest<Means<>>().fit(data.x, data.labels, box).model.classifier(0).nodes()(2, 0) == 0.625);
 }
 
+TEST_CASE("a domain of its own for every fit, made from its samples", "[multiclass]") {
+    const Clusters data = clusters(30, 3, 0.3, 53);
+    const auto make = [](const kernelet::Opponents& who, const Matrix& x) {
+        CHECK(x.cols() == 20);
+        const double width =
+            1.0 + static_cast<double>(who.positive) + 0.25 * static_cast<double>(*who.negative);
+        return kernelet::Box(Vector::Constant(2, -5.0), Vector::Constant(2, 5.0), {0.5, width});
+    };
+    static_assert(kernelet::DomainMaker<decltype(make)>);
+    static_assert(!kernelet::DomainMaker<kernelet::Box>);
+    std::vector<Index> done;
+    const auto watch = [&](const kernelet::EnsembleProgress& progress) {
+        CHECK(progress.classifiers == 3);
+        CHECK(progress.seconds >= 0.0);
+        done.push_back(progress.done);
+    };
+    const auto fit = OneVsOne<Means<>>().fit(data.x, data.labels, make, watch);
+    CHECK(done == std::vector<Index>{1, 2, 3});
+    CHECK(fit.model.classifier(0).nodes()(2, 0) == 1.25);  // 0 against 1
+    CHECK(fit.model.classifier(1).nodes()(2, 0) == 1.5);
+    CHECK(fit.model.classifier(2).nodes()(2, 0) == 2.5);  // 1 against 2
+    done.clear();
+    CHECK(OneVsRest<Means<>>().fit(data.x, data.labels, watch).model.classifiers() == 3);
+    CHECK(done.size() == 3);
+}
+
+/// A kernel at the mean of each class, which speaks for that class alone.
+struct SharedMeans : Means<> {
+    using Means<>::fit;
+    Fit fit(const Matrix& x, const Matrix& y) const {
+        const Index q = y.rows();
+        Matrix nodes(x.rows() + 1, q);
+        for (Index c = 0; c < q; ++c) {
+            const Vector members = (y.row(c).array() > 0.0).cast<double>();
+            nodes.col(c) << x * members / members.sum(), width;
+        }
+        return {{Gaussian{}, InputScaling::identity(x.rows()), nodes, Matrix::Identity(q, q),
+                 Vector::Constant(q, -0.5)},
+                std::to_string(q)};
+    }
+};
+
+TEST_CASE("one fit for all classes: kernels shared, the largest decision value wins", "[multiclass]") {
+    const Clusters data = clusters(40, 4, 0.3, 54);
+    const auto fit = kernelet::SharedKernels<SharedMeans>().fit(data.x, data.labels);
+    CHECK(fit.report == "4");
+    CHECK(fit.model.scheme() == Scheme::one_vs_rest);
+    CHECK(fit.model.size() == 4);
+    CHECK(fit.model.mean_kernels() == 4.0);
+    CHECK(fit.model.predict(data.x) == data.labels);
+    CHECK(fit.model.margins(data.x).colwise().maxCoeff().minCoeff() > 0.0);
+    CHECK(fit.warnings.empty());
+    const std::vector<std::string> words{"a", "b", "b"};
+    const auto lonely = kernelet::SharedKernels<SharedMeans>().fit(data.x.leftCols(3), words);
+    REQUIRE(lonely.warnings.size() == 1);
+    CHECK_THAT(lonely.warnings[0], ContainsSubstring("class 'a' has one sample only"));
+    CHECK_THAT(refusal([&] {
+                   kernelet::SharedKernels<SharedMeans>().fit(data.x.leftCols(2), std::vector<int>{5, 5});
+               }),
+               ContainsSubstring("one class only"));
+}
+
 TEST_CASE("the same bits for any number of threads", "[multiclass]") {
     const Clusters data = clusters(300, 8, 1.0, 63);
     const Matrix x = support::normals(2, 20000, 64);  // enough to wake threads
@@ -454,6 +517,10 @@ TEST_CASE("three separated clusters by the library's own fit", "[multiclass]") {
     }
     CHECK(fit.warnings.empty());
     CHECK(same_bits(run(1).model.margins(fresh.x), fit.model.margins(fresh.x)));
+    const auto shared =
+        kernelet::SharedKernels(Estimator({.tolerance = 0.2, .max_kernels = 6})).fit(data.x, data.labels);
+    CHECK(shared.model.size() <= 6);
+    CHECK(shared.model.accuracy(fresh.x, fresh.labels).right == 90);
 }
 #endif
 

@@ -213,7 +213,8 @@ private:
         return base;
     }
 
-    static constexpr Index candidate_nodes = 1500;  // from which kernels are added to a model
+    static constexpr Index candidate_nodes = 1500;    // from which kernels are added to a model
+    static constexpr std::uint64_t part_stream = 41;  // of the generator: which samples the dual is solved on
     static constexpr int path_doublings = 2;  // of the threshold, in search of a model within max_kernels
 
     /// The composition. Everything is in the units of the fit from here on.
@@ -241,7 +242,7 @@ private:
         const Vector offset = baseline(y, weights);
         y.colwise() -= offset;
 
-        // dual
+        // dual, on some of the samples where they are very many
         const Omega domain = given_domain.with_parameters(parameter_layout(kernel_, x.rows()));
         const detail::TiledPoints points(x);
         const bool tolerance_given = options_.tolerance || samples.tolerances.size() > 0;
@@ -257,16 +258,25 @@ private:
                 : Vector(Vector::Constant(y.cols(),
                                           default_tolerance(loss, x, y, report.noise_deviation, options_)));
         report.tolerance = tolerance.maxCoeff();
-        const DualStage<Kernel, Loss, Omega, Solver> stage{kernel_, loss,      domain,  points,  y,
-                                                           weights, tolerance, solver_, options_};
+        report.samples = x.cols();
+        report.dual_samples = std::min(x.cols(), options_.dual_samples);
+        std::vector<Index> part = detail::random_part(x.cols(), report.dual_samples,
+                                                      detail::CounterRandom(options_.seed, part_stream));
+        const Matrix part_x = x(Eigen::all, part), part_y = y(Eigen::all, part);
+        const Vector part_weights = weights(part), part_tolerance = tolerance(part);
+        const detail::TiledPoints part_points(part_x);
+        for (Index& i : part) i = order[static_cast<std::size_t>(i)];  // now of the samples given
+        const DualStage<Kernel, Loss, Omega, Solver> stage{
+            kernel_, loss, domain, part_points, part_y, part_weights, part_tolerance, solver_, options_};
         WarmStart from = warm;
-        if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, order);
+        if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, part);
         SolvedDual dual = stage.solve(from, watch);
         double dual_seconds = seconds_since(start);
-        const Matrix candidates = stage.problem(stage.feasible(tolerance)).nodes(candidate_nodes).nodes;
+        const Matrix candidates = stage.problem(stage.feasible(part_tolerance)).nodes(candidate_nodes).nodes;
         const auto read_off = [&](const SolvedDual& solved) {
-            return discretize(kernel_, domain, points, stage.feasible(solved.tolerances), x, solved.solution,
-                              solved.certificate.gamma, candidates,
+            const FeasibleSet<Loss> all(loss, y, options_.scope, stage.relaxed(tolerance, solved), weights);
+            return discretize(kernel_, domain, points, all, part_x, solved.solution, solved.certificate.gamma,
+                              candidates,
                               {tolerance_given ? report.tolerance : report.noise_deviation, noise.known,
                                tolerance_given, offset.squaredNorm() > 0.0},
                               options_);
@@ -295,14 +305,11 @@ private:
         if (!tolerance_given) report.tolerance = report.solved_tolerance;
         const bool infeasible = dual.infeasible && tolerance_given;
         report.status = infeasible ? Status::infeasible : dual.solution.status;
-        report.prices = Vector(x.cols());
-        Matrix multipliers(y.rows(), y.cols());
-        for (Index i = 0; i < x.cols(); ++i) {
-            multipliers.col(order[static_cast<std::size_t>(i)]) = dual.solution.lambda.col(i);
-            report.prices(order[static_cast<std::size_t>(i)]) = dual.solution.lambda.col(i).norm();
-        }
+        Matrix multipliers = Matrix::Zero(y.rows(), y.cols());
+        multipliers(Eigen::all, part) = dual.solution.lambda;
+        report.prices = multipliers.colwise().norm();
         for (const Index i : infeasible ? dual.culprits : std::vector<Index>{})
-            report.culprits.push_back(order[static_cast<std::size_t>(i)]);
+            report.culprits.push_back(part[static_cast<std::size_t>(i)]);
         // A constant, where no kernel is worth it, is the mean.
         if (chosen.nodes.cols() == 0 && options_.center && !options_.intercept.value_or(false) &&
             !detail::is_classification<Loss>())
@@ -313,13 +320,13 @@ private:
         SparseKernelModel<Kernel> model(kernel_, scaling, std::move(chosen.nodes),
                                         std::move(chosen.coefficients), offset + chosen.offset,
                                         std::move(chosen.statistics));
-        CoefficientField<Kernel> field(kernel_, x, dual.solution.lambda, report.gamma, scaling,
+        CoefficientField<Kernel> field(kernel_, part_x, dual.solution.lambda, report.gamma, scaling,
                                        report.support_measure);
 
         const Matrix prediction =
             detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()).colwise() +
             chosen.offset;
-        const FeasibleSet<Loss> asked = stage.feasible(tolerance);
+        const FeasibleSet<Loss> asked(loss, y, options_.scope, tolerance, weights);
         report.kernels = model.size();
         report.residual = asked.residual(prediction);
         constexpr double rounding = 1e-9;

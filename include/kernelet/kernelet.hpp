@@ -41,6 +41,7 @@
 #include <kernelet/multiclass/ensemble_io.hpp>
 #include <kernelet/multiclass/one_vs_one.hpp>
 #include <kernelet/multiclass/one_vs_rest.hpp>
+#include <kernelet/multiclass/shared_kernels.hpp>
 #include <kernelet/observers.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>

@@ -68,6 +68,10 @@ struct Options {
     /// Coefficients a minimise Σ(ŷ − y)² + n·ridge·‖a‖²: keeps nearly coincident kernels from cancelling each
     /// other.
     double ridge = 1e-7;
+    /// Where there are more samples, the dual is solved on so many of them, drawn at random, and the
+    /// certificate speaks of those; kernels are chosen, slid and fitted on all. The dual's time grows with
+    /// the square of n, and peaks are where they are long before all samples are asked.
+    Index dual_samples = 5000;
     /// Same seed, same input, same binary: same bits.
     std::uint64_t seed = 1;
     PeakOptions peaks{};
@@ -79,6 +83,7 @@ struct Options {
         detail::require_nonnegative(sparsity, "options.sparsity");
         detail::require_positive(noise_multiple, "options.noise_multiple");
         detail::require_nonnegative(ridge, "options.ridge");
+        detail::require_at_least(dual_samples, 1, "options.dual_samples");
         peaks.validate();
     }
 };

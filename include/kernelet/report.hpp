@@ -123,6 +123,9 @@ struct Report : Certificate {
     double solved_tolerance{};  ///< what the dual was solved at: the tolerance, or, where that is infeasible,
                                 ///< the least tried that is not
 
+    Index samples{};       ///< in all
+    Index dual_samples{};  ///< on which the dual was solved: what the certificate speaks of
+
     double unsparse_height{};  ///< max‖ᾱ₀‖ of the solution without sparsity, from which γ was made; 0 where γ
                                ///< was given
 
@@ -147,8 +150,8 @@ struct Report : Certificate {
     /// One line.
     std::string brief() const {
         return detail::text(to_string(status), ": ", kernels, " kernels (bound by ", to_string(bound),
-                            "), residual ", residual, " (tolerance ", tolerance,
-                            "); integral problem solved to ", 100.0 * relative_gap(), " % (integrals to ",
+                            "), residual ", residual, " (tolerance ", tolerance, "); integral problem",
+                            on_samples(), " solved to ", 100.0 * relative_gap(), " % (integrals to ",
                             100.0 * integration_error, " %), ", iterations, " iterations, ", seconds.total(),
                             " s");
     }
@@ -177,8 +180,8 @@ struct Report : Certificate {
             100.0 * relative_gap(), " %); on other quadratures D moves by ", 100.0 * integration_error,
             " %\n", "support           ", 100.0 * support_measure, " % of the domain; gamma ", gamma,
             ", threshold at ", threshold_ratio, " of the highest peak\n", "dual solver       ", iterations,
-            " iterations on ", nodes, " nodes\n", "seconds           ", seconds.dual, " dual, ",
-            seconds.peaks, " peaks, ", seconds.refit, " refit\n",
+            " iterations on ", nodes, " nodes", on_samples(), "\n", "seconds           ", seconds.dual,
+            " dual, ", seconds.peaks, " peaks, ", seconds.refit, " refit\n",
             "D is a lower bound of the integral problem's optimum up to the error of the integrals; P an "
             "upper bound if\n"
             "its alpha is within the tolerance. Neither speaks of the number of kernels: those begin at the "
@@ -187,6 +190,10 @@ struct Report : Certificate {
     }
 
 private:
+    std::string on_samples() const {
+        return dual_samples < samples ? detail::text(" on ", dual_samples, " of ", samples, " samples") : "";
+    }
+
     static constexpr std::size_t most_named = 10;
 };
 

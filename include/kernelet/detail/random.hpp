@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <vector>
 
 /// Counter-based random numbers: a value depends on (seed, stream, counter) alone, so that any thread may
 /// draw any of them in any order and a seed means the same on every platform.
@@ -50,6 +51,18 @@ private:
     static constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio, odd
     std::uint64_t key_;
 };
+
+/// `count` of the numbers 0 ... n − 1, ascending, every choice equally likely (Knuth's algorithm S). O(n).
+inline std::vector<Index> random_part(Index n, Index count, const CounterRandom& random) {
+    std::vector<Index> part;
+    part.reserve(static_cast<std::size_t>(count));
+    for (Index i = 0; i < n; ++i) {
+        const auto wanted = static_cast<double>(count - static_cast<Index>(part.size()));
+        if (random.uniform(static_cast<std::uint64_t>(i)) * static_cast<double>(n - i) < wanted)
+            part.push_back(i);
+    }
+    return part;
+}
 
 /// Points first, first + 1, ... of the additive recurrence u_k = frac(shift + k·φ^-c), c = 1 ... m, φ the
 /// root of φ^(m+1) = φ + 1: a low-discrepancy sequence in any dimension m, randomly shifted, so that averages

@@ -44,6 +44,11 @@ public:
         return TiledPoints(xt_.middleRows(begin, count).transpose());
     }
 
+    /// Some of the points as points of their own.
+    TiledPoints some(const std::vector<Index>& which) const {
+        return TiledPoints(xt_(which, Eigen::all).transpose());
+    }
+
     /// Whether some point of tile t may lie within `reach` of z: the box's distance along each coordinate.
     bool touches(Index t, const ConstVectorRef& z, double reach) const {
         for (Index c = 0; c < z.size(); ++c)

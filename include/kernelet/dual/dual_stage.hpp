@@ -81,6 +81,7 @@ struct SolvedDual {
     Certificate certificate{};
     double unsparse_height = 0.0;  ///< max‖ᾱ₀‖
     bool infeasible = false;       ///< as asked
+    double relaxation = 1.0;       ///< of the tolerance, where infeasible
     Vector tolerances{};           ///< solved at
     std::vector<Index> culprits{};
 };
@@ -111,17 +112,14 @@ struct DualStage {
     /// Solves the dual at γ = 0, sets the threshold by it and solves again from there. Where the tolerance is
     /// infeasible, says whom to blame and doubles it until it is not, so that there is a best point to keep.
     SolvedDual solve(const WarmStart& warm, const ObserverFunction& watch) const {
-        const double scale = y.norm() / std::sqrt(static_cast<double>(y.size()));
         std::optional<double> gamma = options.gamma ? options.gamma : warm.gamma;
         if (!gamma && options.sparsity == 0.0) gamma = 0.0;
         if (!gamma && warm.unsparse_height) gamma = threshold_to_gamma(*warm.unsparse_height);
         SolvedDual solved;
         solved.unsparse_height = warm.unsparse_height.value_or(0.0);
         for (double relaxation = 1.0;; relaxation *= 2.0) {
-            const Vector relaxed =
-                solved.infeasible
-                    ? Vector((relaxation * tolerance).array().max(first_relaxed * relaxation * scale))
-                    : tolerance;
+            solved.relaxation = relaxation;
+            const Vector relaxed = this->relaxed(tolerance, solved);
             const FeasibleSet<Loss> set = feasible(relaxed);
             DualProblem<Kernel, Loss, Omega> at = problem(set, gamma.value_or(0.0));
             at.warm_start = warm.lambda.size() > 0 && !solved.infeasible ? &warm.lambda : nullptr;
@@ -142,7 +140,7 @@ struct DualStage {
                 solved.solution = solver.solve(at, watch);
                 at.warm_start = nullptr;
             }
-            if (solved.solution.status == Status::infeasible && relaxed.maxCoeff() < most_relaxed * scale) {
+            if (solved.solution.status == Status::infeasible && relaxed.maxCoeff() < most_relaxed * scale()) {
                 if (!solved.infeasible) solved.culprits = culprits(solved.solution.lambda);
                 solved.infeasible = true;
                 continue;
@@ -153,7 +151,15 @@ struct DualStage {
         }
     }
 
+    /// These tolerances, relaxed as they were for a solution.
+    Vector relaxed(const Vector& tolerances, const SolvedDual& solved) const {
+        if (!solved.infeasible) return tolerances;
+        return (solved.relaxation * tolerances).array().max(first_relaxed * solved.relaxation * scale());
+    }
+
 private:
+    double scale() const { return y.norm() / std::sqrt(static_cast<double>(y.size())); }
+
     double threshold_to_gamma(double unsparse_height) const {
         const double tau = options.sparsity * unsparse_height;
         return 0.5 * tau * tau;

@@ -39,6 +39,31 @@ public:
         }
     }
 
+    /// log k = ⟨φ(x), c(z; w)⟩ with φ = (x, x², 1), c = (z/w², −1/2w², −½ Σ z²/w²) coordinate by coordinate:
+    /// kernel values by the block are a product of matrices. features is m x (2d + 1), c has 2d + 1 rows.
+    Index features(Index dimension) const { return 2 * dimension + 1; }
+    void features(const ConstMatrixRef& xt, MatrixRef features) const {
+        const Index d = xt.cols();
+        features.leftCols(d) = xt;
+        features.middleCols(d, d) = xt.cwiseAbs2();
+        features.col(2 * d).setOnes();
+    }
+    void log_coefficients(const ConstVectorRef& node, VectorRef c) const {
+        const Index d = node.size() / 2;
+        c.segment(d, d) = -0.5 * node.tail(d).cwiseAbs2().cwiseInverse();
+        c.head(d) = -2.0 * c.segment(d, d).cwiseProduct(node.head(d));
+        c(2 * d) = c.segment(d, d).dot(node.head(d).cwiseAbs2());
+    }
+    /// slopes = (∂c/∂(z, log w))' g.
+    void log_slopes(const ConstVectorRef& node, const ConstVectorRef& g, VectorRef slopes) const {
+        const Index d = node.size() / 2;
+        const auto z = node.head(d).array();
+        const auto precision = node.tail(d).array().square().inverse();
+        slopes.head(d) = precision * (g.head(d).array() - g(2 * d) * z);
+        slopes.tail(d) =
+            precision * (g.segment(d, d).array() + g(2 * d) * z.square() - 2.0 * g.head(d).array() * z);
+    }
+
     /// Distance past which k < 2^-53: along the coordinate of the widest width, farther than along the
     /// others.
     double reach(const ConstVectorRef& node) const {

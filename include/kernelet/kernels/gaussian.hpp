@@ -39,6 +39,31 @@ public:
         jet.col(1 + d).array() *= jet.col(0).array();
     }
 
+    /// log k = ⟨φ(x), c(z; w)⟩ with φ = (x, ‖x‖², 1), c = (z/w², −1/2w², −‖z‖²/2w²): kernel values by the
+    /// block are a product of matrices. features is m x (d + 2), c has d + 2 rows.
+    Index features(Index dimension) const { return dimension + 2; }
+    void features(const ConstMatrixRef& xt, MatrixRef features) const {
+        const Index d = xt.cols();
+        features.leftCols(d) = xt;
+        features.col(d) = xt.rowwise().squaredNorm();
+        features.col(d + 1).setOnes();
+    }
+    void log_coefficients(const ConstVectorRef& node, VectorRef c) const {
+        const Index d = node.size() - 1;
+        const double precision = 1.0 / (node(d) * node(d));
+        c.head(d) = precision * node.head(d);
+        c(d) = -0.5 * precision;
+        c(d + 1) = -0.5 * precision * node.head(d).squaredNorm();
+    }
+    /// slopes = (∂c/∂(z, log w))' g.
+    void log_slopes(const ConstVectorRef& node, const ConstVectorRef& g, VectorRef slopes) const {
+        const Index d = node.size() - 1;
+        const double precision = 1.0 / (node(d) * node(d));
+        slopes.head(d) = precision * (g.head(d) - g(d + 1) * node.head(d));
+        slopes(d) =
+            precision * (g(d) + g(d + 1) * node.head(d).squaredNorm() - 2.0 * g.head(d).dot(node.head(d)));
+    }
+
     /// Distance past which k < 2^-53: what lies farther changes no sum that k(z, z) = 1 takes part in.
     double reach(const ConstVectorRef& node) const { return detail::gaussian_reach * node(node.size() - 1); }
 

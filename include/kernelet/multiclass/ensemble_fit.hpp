@@ -6,7 +6,10 @@
 #include <kernelet/report.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <concepts>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -60,7 +63,26 @@ struct EnsembleFit {
     std::vector<std::string> warnings{};
 };
 
+/// Said after each classifier that is done.
+struct EnsembleProgress {
+    Index done{};
+    Index classifiers{};
+    double seconds{};  ///< since the first began
+};
+
+/// Called by the threads that fit, one at a time. May be empty.
+using EnsembleObserver = std::function<void(const EnsembleProgress&)>;
+
+/// Gives each classifier a domain of its own: whom it tells apart, and the samples it is fitted on, d x n.
+template <class F>
+concept DomainMaker = requires(const F& make, const Opponents& who, const Matrix& x) {
+    { make(who, x) } -> Domain;
+};
+
 namespace detail {
+
+/// The domain read off the data, wherever none is given.
+struct NoDomain {};
 
 /// "class 1 against class 2", "class 1 against the rest".
 template <ClassLabel Label>
@@ -89,12 +111,22 @@ std::pair<std::vector<Index>, Vector> match_samples(const SortedLabels<Label>& l
     return {std::move(samples), std::move(y)};
 }
 
+/// A warning for each class of one sample.
+template <ClassLabel Label>
+std::vector<std::string> lonely_classes(const SortedLabels<Label>& labels) {
+    std::vector<std::string> warnings;
+    for (std::size_t c = 0; c < labels.classes.size(); ++c)
+        if (labels.members[c].size() == 1)
+            warnings.push_back(text("class ", label_text<Label>(labels.classes[c]), " has one sample only"));
+    return warnings;
+}
+
 /// Fits all classifiers of a scheme, in parallel; each is a fit by itself, so that the results do not depend
-/// on the number of threads.
-template <BinaryEstimator Estimator, ClassLabel Label, class... Omega>
+/// on the number of threads. `domain` is a Domain, a DomainMaker or NoDomain.
+template <BinaryEstimator Estimator, ClassLabel Label, class Omega>
 EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> fit_ensemble(
     const Estimator& estimator, Scheme scheme, const Matrix& x, const std::vector<Label>& given,
-    const Omega&... domain) {
+    const Omega& domain, const EnsembleObserver& observer) {
     using Kernel = BinaryKernel<Estimator>;
     using Model = EnsembleModel<Kernel, Label>;
     using Binary = std::pair<SparseKernelModel<Kernel>, BinaryReport<Estimator>>;
@@ -106,24 +138,38 @@ EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> fit_ensembl
         Model::opponents_of(scheme, static_cast<Index>(labels.classes.size()));
     const auto count = static_cast<Index>(opponents.size());
     std::vector<std::optional<Binary>> fits(opponents.size());
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    std::mutex turn;
+    EnsembleProgress progress{0, count, 0.0};
     parallel_for(count, [&](Index m) {
         const Opponents& who = opponents[static_cast<std::size_t>(m)];
         const auto [samples, y] = match_samples(labels, who);
+        const Matrix part = x(Eigen::all, samples);
+        const auto fitted = [&, &y = y] {
+            if constexpr (std::same_as<Omega, NoDomain>)
+                return estimator.fit(part, y);
+            else if constexpr (DomainMaker<Omega>)
+                return estimator.fit(part, y, domain(who, part));
+            else
+                return estimator.fit(part, y, domain);
+        };
         try {
-            const auto fit = estimator.fit(Matrix(x(Eigen::all, samples)), y, domain...);
+            const auto fit = fitted();
             fits[static_cast<std::size_t>(m)].emplace(fit.model.without_statistics(), fit.report);
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument(text(error.what(), " (", match_text(labels.classes, who), ")"));
         }
+        const std::lock_guard<std::mutex> guard(turn);
+        ++progress.done;
+        progress.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        if (observer) observer(progress);
     });
 
     std::vector<SparseKernelModel<Kernel>> models;
     for (const auto& fit : fits) models.push_back(fit->first);
-    EnsembleFit<Kernel, Label, BinaryReport<Estimator>> result{Model(scheme, labels.classes, models), {}, {}};
-    for (std::size_t c = 0; c < labels.classes.size(); ++c)
-        if (labels.members[c].size() == 1)
-            result.warnings.push_back(
-                text("class ", label_text<Label>(labels.classes[c]), " has one sample only"));
+    EnsembleFit<Kernel, Label, BinaryReport<Estimator>> result{
+        Model(scheme, labels.classes, models), {}, lonely_classes(labels)};
     for (std::size_t m = 0; m < opponents.size(); ++m) {
         const Opponents& who = opponents[m];
         const auto name = [&](Index c) -> Label { return labels.classes[static_cast<std::size_t>(c)]; };

@@ -23,15 +23,18 @@ public:
     /// x is d x n, one sample a column, any Eigen expression, float or double; labels n of them, a
     /// std::vector or an Eigen vector, of at least two classes.
     template <class X, class Labels>
-    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels) const {
+    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels,
+             const EnsembleObserver& observer = {}) const {
         return detail::fit_ensemble(estimator_, Scheme::one_vs_rest, x.template cast<double>(),
-                                    detail::gathered_labels(labels));
+                                    detail::gathered_labels(labels), detail::NoDomain{}, observer);
     }
-    /// Every classifier on this domain.
-    template <class X, class Labels, Domain Omega>
-    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels, const Omega& domain) const {
+    /// Every classifier on this domain, or on one of its own where `domain` makes them.
+    template <class X, class Labels, class Omega>
+    requires Domain<Omega> || DomainMaker<Omega>
+    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels, const Omega& domain,
+             const EnsembleObserver& observer = {}) const {
         return detail::fit_ensemble(estimator_, Scheme::one_vs_rest, x.template cast<double>(),
-                                    detail::gathered_labels(labels), domain);
+                                    detail::gathered_labels(labels), domain, observer);
     }
 
 private:

@@ -8,12 +8,12 @@
 
 namespace kernelet {
 
-/// The node whose kernel explains most of what is left, the largest ‖Σ_i p_i k_i‖² / Σ_i h_i k_i²: the
-/// highest peak of the field of what is left among the candidates, each kernel at norm one. `pull` is q x n,
-/// p_i = w_i (y_i − f_i) for the squared loss; `weights` are h. O(n B).
+/// How much of what is left each node's kernel explains, ‖Σ_i p_i k_i‖² / Σ_i h_i k_i²: the field of what is
+/// left at the candidates, each kernel at norm one. `pull` is q x n, p_i = w_i (y_i − f_i) for the squared
+/// loss; `weights` are h. O(n B).
 template <KernelFamily Kernel>
-Index most_explaining(const Kernel& kernel, const detail::TiledPoints& points, const ConstMatrixRef& nodes,
-                      const ConstMatrixRef& pull, const ConstVectorRef& weights) {
+Vector explained_by(const Kernel& kernel, const detail::TiledPoints& points, const ConstMatrixRef& nodes,
+                    const ConstMatrixRef& pull, const ConstVectorRef& weights) {
     // A kernel that sees less than a sample's worth of data would explain that sample's noise alone.
     const double least_norm = weights.sum() / static_cast<double>(points.size());
     Vector explained = Vector::Zero(nodes.cols());
@@ -32,19 +32,24 @@ Index most_explaining(const Kernel& kernel, const detail::TiledPoints& points, c
             if (norm > 0.0) explained(j) = inner.squaredNorm() / std::max(norm, least_norm);
         },
         nodes.cols() * points.size());
-    Index best = 0;
-    if (explained.size() > 0) explained.maxCoeff(&best);
-    return best;
+    return explained;
+}
+
+/// The same, of what a model leaves over.
+template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss>
+Vector explained_by(const Slide<Kernel, Omega, Loss>& slide, const Slid& model, const Matrix& candidates) {
+    const Matrix prediction = slide.prediction(model);
+    return explained_by(slide.kernel(), slide.points(), candidates, slide.loss().pull(prediction),
+                        slide.loss().curvature(prediction));
 }
 
 /// The model's nodes and the candidate that explains most of what it leaves over.
 template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss>
 Matrix with_one_more(const Slide<Kernel, Omega, Loss>& slide, const Slid& model, const Matrix& candidates) {
-    const Matrix prediction = slide.prediction(model);
+    Index best = 0;
+    explained_by(slide, model, candidates).maxCoeff(&best);
     Matrix more(candidates.rows(), model.size() + 1);
-    more << model.nodes,
-        candidates.col(most_explaining(slide.kernel(), slide.points(), candidates,
-                                       slide.loss().pull(prediction), slide.loss().curvature(prediction)));
+    more << model.nodes, candidates.col(best);
     return more;
 }
 

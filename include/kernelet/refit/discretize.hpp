@@ -8,6 +8,7 @@
 #include <kernelet/refit/fewest.hpp>
 #include <kernelet/refit/keep_cheapest.hpp>
 #include <kernelet/refit/least_squares.hpp>
+#include <kernelet/refit/many.hpp>
 #include <kernelet/refit/statistics.hpp>
 
 #include <algorithm>
@@ -122,31 +123,49 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     // A slide costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
     const Index movable = std::max(least_start, start_parameters / std::max<Index>(1, slide.free_rows()));
     peaks = peaks(Eigen::all, keep_cheapest(kernel, points, peaks, y, weights, ridge, movable)).eval();
-    Slid model = fewest(slide, goal, peaks, candidates, most);
-    result.large = model.size() * slide.free_rows() > FewestOptions{}.most_parameters;
-    const double highest = y.colwise().norm().maxCoeff();
-    for (int raised = 0; raised < most_raises && model.size() > 0 &&
-                         model.at.coefficients.rowwise().norm().maxCoeff() > most_height * highest;
-         ++raised) {
-        ridge *= raise;
-        slide.set_ridge(ridge);
-        Slid calmer = slide(model.nodes);
-        if (request.tolerance_given && goal.met(model) && !goal.met(calmer)) break;
-        model = std::move(calmer);
+    Slid model;
+    bool more_wanted = false;
+    result.large = by_descent(slide, std::min(most, movable));
+    if (result.large) {
+        const auto slid = [&](const KernelExpansion& expansion) {
+            Slid out{expansion.nodes, {}};
+            out.at.coefficients = expansion.a;
+            out.at.offset = expansion.offset;
+            return out;
+        };
+        typename Many<Kernel, Omega, Loss>::Met met;
+        if (request.tolerance_given)
+            met = [&](const KernelExpansion& expansion) { return goal.met(slid(expansion)); };
+        const ManyKernels found = Many<Kernel, Omega, Loss>(kernel, domain, points, slide.loss(), ridge,
+                                                            intercept)(peaks, candidates, most, met);
+        model = slid(found.model);
+        more_wanted = found.more_wanted;
+    } else {
+        model = fewest(slide, goal, peaks, candidates, most);
+        result.large = model.size() * slide.free_rows() > FewestOptions{}.most_parameters;
+        const double highest = y.colwise().norm().maxCoeff();
+        for (int raised = 0; raised < most_raises && model.size() > 0 &&
+                             model.at.coefficients.rowwise().norm().maxCoeff() > most_height * highest;
+             ++raised) {
+            ridge *= raise;
+            slide.set_ridge(ridge);
+            Slid calmer = slide(model.nodes);
+            if (request.tolerance_given && goal.met(model) && !goal.met(calmer)) break;
+            model = std::move(calmer);
+        }
+        if (model.size() >= most)
+            more_wanted =
+                request.tolerance_given
+                    ? !goal.met(model)
+                    : complete(slide, goal_of(most + 1), candidates, model, most + 1, SlideOptions{}).size() >
+                          most;
     }
 
     // What stopped it: a limit, where a kernel more would have been welcome.
     result.bound = request.tolerance_given ? Bound::tolerance : Bound::criterion;
-    if (model.size() >= most) {
-        bool more_wanted = request.tolerance_given && !goal.met(model);
-        if (!request.tolerance_given) {
-            more_wanted =
-                complete(slide, goal_of(most + 1), candidates, model, most + 1, SlideOptions{}).size() > most;
-        }
-        if (more_wanted)
-            result.bound =
-                options.max_kernels && most == *options.max_kernels ? Bound::max_kernels : Bound::samples;
-    }
+    if (more_wanted && model.size() >= most)
+        result.bound =
+            options.max_kernels && most == *options.max_kernels ? Bound::max_kernels : Bound::samples;
 
     LeastSquaresFit refit;
     if constexpr (squared)

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <kernelet/concepts.hpp>
-#include <kernelet/detail/lengths.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/refit/node_steps.hpp>
 #include <kernelet/refit/smoothed_loss.hpp>
 
 #include <Eigen/Cholesky>
@@ -74,11 +74,10 @@ public:
         : kernel_(kernel),
           points_(points),
           domain_(domain),
+          steps_(kernel, domain),
           loss_(std::move(loss), y, weights, window),
           ridge_(ridge * weights.sum()),
           intercept_(intercept) {
-        for (Index row = 0; row < domain.rows(); ++row)
-            if (domain.free(row)) free_.push_back(row);
         if constexpr (squared) squares_ = loss_.linearize({});
         energy_ = assess(Matrix(domain.rows(), 0), {}).cost;
     }
@@ -87,7 +86,7 @@ public:
     const detail::TiledPoints& points() const { return points_; }
     const SmoothedLoss<Loss>& loss() const { return loss_; }
     /// Rows of a node that may move.
-    Index free_rows() const { return static_cast<Index>(free_.size()); }
+    Index free_rows() const { return steps_.size(); }
     /// The cost without kernels: for the squared loss Σ w ‖y‖², about the mean where there is an intercept.
     double energy() const { return energy_; }
     void set_ridge(double ridge) { ridge_ = ridge * loss_.weights().sum(); }
@@ -107,7 +106,7 @@ public:
         constexpr double less = 0.3, more = 5.0, least = 1e-9, most = 1e6;
         double damping = options.damping;
         for (Index step = 0; step < options.max_steps && now.size() > 0; ++step) {
-            Matrix moved = move(now.nodes, direction(now.nodes, now.at, damping).step);
+            Matrix moved = steps_.move(now.nodes, direction(now.nodes, now.at, damping).step);
             Assessment next = assess(moved, now.at);
             if (next.cost < now.at.cost) {
                 const bool arrived = now.at.cost - next.cost <= options.least_progress * now.at.cost;
@@ -155,12 +154,6 @@ private:
 
     static constexpr bool squared = SmoothedLoss<Loss>::is_squared;
 
-    /// The length a step of one has at a node: a width along a center's coordinate, one of log θ.
-    double unit(const ConstVectorRef& node, Index row) const {
-        return row < domain_.dimension() ? detail::length_along(kernel_, node, domain_.dimension(), row)
-                                         : 1.0;
-    }
-
     Matrix values(const Matrix& nodes, const Matrix& a, const Vector& offset) const {
         return detail::synthesize(kernel_, points_, nodes, a.transpose()).colwise() + offset;
     }
@@ -196,9 +189,9 @@ private:
                     kernel_.values(points_.rows(t), nodes.col(j), jet.col(0).head(m));
                 packed.col(column).head(m) = jet.col(0).head(m).array() * root;
                 for (Index c = 0; c < b - 1; ++c) {
-                    const Index row = free_[static_cast<std::size_t>(c)];
+                    const Index row = steps_.rows()[static_cast<std::size_t>(c)];
                     packed.col(column + 1 + c).head(m) =
-                        unit(nodes.col(j), row) * jet.col(1 + row).head(m).array() * root;
+                        steps_.unit(nodes.col(j), row) * jet.col(1 + row).head(m).array() * root;
                 }
             }
             const auto count = static_cast<Index>(here.size());
@@ -338,12 +331,12 @@ private:
         }
         if (k * f == 0) return {right, 0.0};
         const Vector sign = right.unaryExpr([](double g) { return g > 0.0 ? 1.0 : g < 0.0 ? -1.0 : 0.0; });
-        const Matrix probed = move(nodes, probe * sign);
+        const Matrix probed = steps_.move(nodes, probe * sign);
         const double floor = 1e-12 * system.diagonal().maxCoeff() + std::numeric_limits<double>::min();
         const double blocked = system.diagonal().maxCoeff() + floor;  // any positive number of the right unit
         Index at = 0;
         for (Index j = 0; j < k; ++j)
-            for (const Index row : free_) {
+            for (const Index row : steps_.rows()) {
                 if (probed(row, j) == nodes(row, j)) {
                     system.row(at).setZero();
                     system.col(at).setZero();
@@ -358,33 +351,15 @@ private:
         return {step.cwiseMax(-1.0).cwiseMin(1.0), step.dot(right)};
     }
 
-    Matrix move(const Matrix& nodes, const Vector& step) const {
-        Matrix moved = nodes;
-        Index at = 0;
-        for (Index j = 0; j < nodes.cols(); ++j) {
-            for (const Index row : free_) {
-                if (row < domain_.dimension())
-                    moved(row, j) += unit(nodes.col(j), row) * step(at);
-                else
-                    moved(row, j) *= std::exp(step(at));
-                ++at;
-            }
-            Vector inside = moved.col(j);
-            domain_.project(inside);
-            for (const Index row : free_) moved(row, j) = inside(row);
-        }
-        return moved;
-    }
-
     const Kernel& kernel_;
     const detail::TiledPoints& points_;
     const Omega& domain_;
+    NodeSteps<Kernel, Omega> steps_;
     SmoothedLoss<Loss> loss_;
     WorkingSquares squares_{};  // where the loss is the squared one: the same for every model
     double ridge_;              // ridge Σ w
     double energy_{};
     bool intercept_;
-    std::vector<Index> free_;
 };
 
 }  // namespace kernelet

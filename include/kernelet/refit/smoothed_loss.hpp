@@ -30,28 +30,31 @@ public:
     SmoothedLoss(Loss loss, const Matrix& y, const Vector& weights, double window)
         : loss_(std::move(loss)), y_(y), weights_(weights), window_(window) {}
 
+    /// The same loss of other samples. Holds references to them.
+    SmoothedLoss on(const Matrix& y, const Vector& weights) const { return {loss_, y, weights, window_}; }
+
     const Loss& loss() const { return loss_; }
     const Matrix& target() const { return y_; }
     const Vector& weights() const { return weights_; }
 
-    /// O(qn).
-    double cost(const Matrix& prediction) const {
+    /// Of the predictions of all samples, or of those from `first` on. O(qn).
+    double cost(const Matrix& prediction, Index first = 0) const {
         double sum = 0.0;
         for (Index i = 0; i < prediction.cols(); ++i)
             for (Index o = 0; o < prediction.rows(); ++o)
-                sum += weights_(i) *
-                       average([&](double f) { return loss_.value(f, y_(o, i)); }, prediction(o, i));
+                sum += weights_(first + i) *
+                       average([&](double f) { return loss_.value(f, y_(o, first + i)); }, prediction(o, i));
         return sum;
     }
 
     /// −½ ∂/∂f, q x n: what is left to explain, each sample at its weight.
-    Matrix pull(const Matrix& prediction) const {
+    Matrix pull(const Matrix& prediction, Index first = 0) const {
         Matrix slopes(prediction.rows(), prediction.cols());
         for (Index i = 0; i < prediction.cols(); ++i)
             for (Index o = 0; o < prediction.rows(); ++o)
-                slopes(o, i) =
-                    -0.5 * weights_(i) *
-                    average([&](double f) { return loss_.derivative(f, y_(o, i)); }, prediction(o, i));
+                slopes(o, i) = -0.5 * weights_(first + i) *
+                               average([&](double f) { return loss_.derivative(f, y_(o, first + i)); },
+                                       prediction(o, i));
         return slopes;
     }
 
