@@ -164,7 +164,7 @@ set yrange [-1.29:1.79]
 set cbrange [0:1]
 set cbtics 0.25
 set cblabel "probability of the red class" offset 1 textcolor rgb ink
-set palette defined (0 "#a9cbe3", 0.25 "#d6e6f1", 0.5 "#fbfbfb", 0.75 "#fae0d4", 1 "#f2b59c") maxcolors 0
+set palette defined (0 "#a9cbe3", 0.25 "#d6e6f1", 0.5 "#fbfbfb", 0.75 "#fae0d4", 1 "#f2b59c") maxcolors 20
 plot "probability.csv" nonuniform matrix skip 1 using 1:2:3 with image notitle, \
      "tenths.dat" using (part(1)):(part(2)) with lines dt (14, 8) lc rgb ink lw 1.2 title "10 %, 90 %", \
      "boundary.dat" using (part(1)):(part(2)) with lines lc rgb ink lw 2.4 title "boundary", \
