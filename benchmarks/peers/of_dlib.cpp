@@ -103,8 +103,8 @@ Fitted ridge(const Samples& samples, const Setting& setting) {
 
 Fitted reduced(const Samples& samples, const Setting& setting) {
     return by(samples, [&](const auto& x, const auto& y) {
-        const auto vectors = static_cast<unsigned long>(setting.kernels);
-        return dlib::reduced2(ridge_trainer(samples, setting), vectors).train(x, y);
+        return dlib::reduced2(ridge_trainer(samples, setting), static_cast<long>(setting.kernels))
+            .train(x, y);
     });
 }
 
