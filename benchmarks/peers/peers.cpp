@@ -217,17 +217,17 @@ std::vector<Row> print_table(const DataSet& set, const std::vector<Peer>& all,
 void print_better_peers(const DataSet& set, const std::vector<Row>& rows) {
     if (rows.empty() || rows.front().name != "kernelet") return;
     const Row& ours = rows.front();
-    const auto verdict = [](double mine, double other, const char* better, const char* not_better) {
-        return mine < other ? better : not_better;
+    const auto compared = [](const char* what, double mine, double other, const char* unit) {
+        return kernelet::detail::text(mine < other ? "" : "NOT ", what, " (", std::round(10.0 * mine) / 10.0,
+                                      unit, " against ", std::round(10.0 * other) / 10.0, ")");
     };
     for (const Row& row : rows) {
         if (&row == &ours || row.error > ours.error) continue;
-        std::printf(
-            "%s: %s errs by %.4g, kernelet by %.4g; kernelet keeps %s (%.1f against %.1f) and predicts a "
-            "point %s (%.0f ns against %.0f)\n",
-            set.name.c_str(), row.name.c_str(), row.error, ours.error,
-            verdict(ours.distinct, row.distinct, "fewer kernels", "NOT FEWER kernels"), ours.distinct,
-            row.distinct, verdict(ours.block, row.block, "faster", "NOT FASTER"), ours.block, row.block);
+        std::printf("%s: %s errs by %.4g, kernelet by %.4g; kernelet: %s, %s, %s\n", set.name.c_str(),
+                    row.name.c_str(), row.error, ours.error,
+                    compared("fewer kernels", ours.distinct, row.distinct, "").c_str(),
+                    compared("faster in blocks", ours.block, row.block, " ns a point").c_str(),
+                    compared("faster point by point", ours.single, row.single, " ns").c_str());
     }
 }
 
@@ -275,7 +275,7 @@ int main(int argc, char** argv) {
 #ifdef _OPENMP
     omp_set_num_threads(1);  // a point's price, not the machine's width
 #endif
-    for (const Peer& peer : all) std::printf("%s: tuned %s\n", peer.name.c_str(), peer.tuning.c_str());
+    for (const Peer& peer : all) std::printf("%s, tuned: %s\n", peer.name.c_str(), peer.tuning.c_str());
     std::vector<std::vector<Row>> rows;
     for (std::size_t s = 0; s < sets.size(); ++s) rows.push_back(print_table(sets[s], all, outcomes[s]));
     std::printf("\nWhere kernelet is not better: peers of equal or less error\n");

@@ -13,10 +13,13 @@
 /// How the hyper-parameters of other methods are chosen.
 namespace bench {
 
-/// At most so many of the samples, drawn at random, in their order.
+/// So many of the samples, drawn at random, in their order; all where there are no more.
 inline std::vector<Index> subsample(Index samples, Index most, std::uint64_t seed) {
-    const Index parts = (samples + most - 1) / most;
-    return split(folds_of(samples, static_cast<int>(parts), seed), 0).test;
+    const std::vector<int> place = folds_of(samples, static_cast<int>(samples), seed);  // a permutation
+    std::vector<Index> chosen;
+    for (Index i = 0; i < samples; ++i)
+        if (place[static_cast<std::size_t>(i)] < most) chosen.push_back(i);
+    return chosen;
 }
 
 /// Widths for kernels of one width, the widest first: equally spaced in log w from the median
