@@ -37,6 +37,9 @@ clang-format  clang-format-14     -                       -
 benchmark     libbenchmark-dev    google-benchmark-devel  google-benchmark
 zlib          zlib1g-dev          zlib-devel              zlib
 cli11         libcli11-dev        cli11-devel             cli11
+libsvm        libsvm-dev          libsvm-devel            libsvm
+dlib          libdlib-dev         dlib-devel              dlib
+lapack        liblapack-dev       lapack-devel            -
 '
 
 package_of() { # what manager
@@ -83,6 +86,9 @@ present() {
         benchmark) has_file include/benchmark/benchmark.h ;;
         zlib) has_file include/zlib.h ;;
         cli11) has_file include/CLI/CLI.hpp ;;
+        libsvm) has_file include/libsvm/svm.h || has_file include/svm.h ;;
+        dlib) has_file include/dlib/svm.h ;;
+        lapack) links g++ -llapack -lblas ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }
@@ -191,14 +197,14 @@ run_tests() {
 }
 
 bench() {
-    install_missing g++ cmake ninja eigen gnuplot benchmark zlib cli11
-    check g++ cmake ninja eigen
+    install_missing g++ cmake ninja eigen gnuplot benchmark zlib cli11 libsvm dlib lapack
+    check g++ cmake ninja eigen # the rest is left out where it is not to be had
     say "build"
     cmake --preset bench --log-level=WARNING
     cmake --build --preset bench
     mkdir -p build/bench/results
     cd build/bench/results
-    for program in ../bin/speed/* ../bin/paper/*; do
+    for program in ../bin/speed/* ../bin/paper/* ../bin/peers/*; do
         if [ -x "$program" ]; then
             say "$(basename "$program")"
             "$program"

@@ -125,4 +125,61 @@ plot "alpha.csv" using 1:3:4 skip 1 with image notitle, \
 )gnuplot");
 }
 
+/// classifier.png, from probability.csv (a matrix: x1 in the first row, x2 in the first column), samples.csv
+/// and kernels.csv: the probability of either class, the boundary, and each kernel as the ellipse of its
+/// widths.
+inline void draw_classifier() {
+    draw("classifier", R"gnuplot(
+stats "kernels.csv" using 1 skip 1 nooutput
+K = int(STATS_records)
+stats "kernels.csv" using (abs($5)) skip 1 nooutput
+largest = STATS_max
+
+set contour base
+unset surface
+set cntrparam levels discrete 0.5
+set table "boundary.dat"
+splot "probability.csv" nonuniform matrix skip 1 using 1:2:3
+set cntrparam levels discrete 0.1, 0.9
+set table "tenths.dat"
+splot "probability.csv" nonuniform matrix skip 1 using 1:2:3
+unset table
+unset contour
+set surface
+part(k) = real(word(strcol(1), k))  # tables of contours have blanks between columns, and no choice
+
+set size ratio -1
+set rmargin at screen 0.865; set tmargin at screen 0.88; set bmargin at screen 0.10
+set label 1 sprintf("Two moons told apart by %d kernels, each with its own center and widths", K) \
+    at screen 0.075, 0.965 font ",16" textcolor rgb ink
+set key at screen 0.865, 0.91 right center horizontal maxcols 5 maxrows 1 Left reverse samplen 1 width -1 \
+    textcolor rgb ink
+set xlabel "x_1:  each kernel at its center, one width around; the dot grows with its coefficient" \
+    textcolor rgb ink
+set ylabel "x_2" offset 1 textcolor rgb ink
+set xtics 1
+set ytics 1
+set xrange [-2.1:3.1]
+set yrange [-1.29:1.79]
+set cbrange [0:1]
+set cbtics 0.25
+set cblabel "probability of the red class" offset 1 textcolor rgb ink
+set palette defined (0 "#a9cbe3", 0.25 "#d6e6f1", 0.5 "#fbfbfb", 0.75 "#fae0d4", 1 "#f2b59c") maxcolors 20
+plot "probability.csv" nonuniform matrix skip 1 using 1:2:3 with image notitle, \
+     "tenths.dat" using (part(1)):(part(2)) with lines dt (14, 8) lc rgb ink lw 1.2 title "10 %, 90 %", \
+     "boundary.dat" using (part(1)):(part(2)) with lines lc rgb ink lw 2.4 title "boundary", \
+     "samples.csv" using 1:($3 > 0 ? $2 : NaN) skip 1 with points pt 7 ps 0.62 lc rgb red notitle, \
+     "samples.csv" using 1:($3 > 0 ? NaN : $2) skip 1 with points pt 7 ps 0.62 lc rgb blue notitle, \
+     "kernels.csv" using 1:2:(2*$3):(2*$4):(0):(sign_color($5)) skip 1 with ellipses fs empty \
+         lw 2.2 lc rgb variable notitle, \
+     "kernels.csv" using 1:2:(1.6 + 1.8*sqrt(abs($5)/largest)) skip 1 with points pt 7 ps variable \
+         lc rgb "white" notitle, \
+     "kernels.csv" using 1:2:(1.2 + 1.8*sqrt(abs($5)/largest)):(sign_color($5)) skip 1 with points pt 7 \
+         ps variable lc rgb variable notitle, \
+     NaN with points pt 7 ps 0.7 lc rgb red title "samples", \
+     NaN with points pt 7 ps 2.2 lc rgb red title "kernels for red", \
+     NaN with points pt 7 ps 2.2 lc rgb blue title "kernels for blue"
+)gnuplot");
+}
+
 }  // namespace plot

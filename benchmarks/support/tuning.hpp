@@ -1,0 +1,56 @@
+#pragma once
+
+#include "tables.hpp"
+
+#include <kernelet/domains/read_off.hpp>
+#include <kernelet/domains/width_range.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+/// How the hyper-parameters of other methods are chosen.
+namespace bench {
+
+/// So many of the samples, drawn at random, in their order; all where there are no more.
+inline std::vector<Index> subsample(Index samples, Index most, std::uint64_t seed) {
+    const std::vector<int> place = folds_of(samples, static_cast<int>(samples), seed);  // a permutation
+    std::vector<Index> chosen;
+    for (Index i = 0; i < samples; ++i)
+        if (place[static_cast<std::size_t>(i)] < most) chosen.push_back(i);
+    return chosen;
+}
+
+/// Widths for kernels of one width, the widest first: equally spaced in log w from the median
+/// nearest-neighbour distance to half the diagonal of the samples' box, the interval that kernelet itself
+/// reads off the data.
+inline std::vector<double> width_ladder(const Matrix& x, Index levels) {
+    const kernelet::WidthRange range(kernelet::widths_from_samples(x), kernelet::Spacing::logarithmic);
+    const Matrix widths = range.levels(levels).nodes.rowwise().reverse();
+    return {widths.data(), widths.data() + widths.size()};
+}
+
+/// The entry of the grid whose error, summed over all folds, is least; the first of equals, so that a grid
+/// begins with the simplest. error(setting, split) fits on one part and measures on the other.
+template <class Setting, class Error>
+Setting best_by_cross_validation(const std::vector<Setting>& grid, const std::vector<int>& fold,
+                                 const Error& error) {
+    if (grid.size() == 1) return grid.front();
+    const int folds = 1 + *std::max_element(fold.begin(), fold.end());
+    std::vector<Split> splits;
+    for (int f = 0; f < folds; ++f) splits.push_back(split(fold, f));
+    double least = std::numeric_limits<double>::infinity();
+    Setting best = grid.front();
+    for (const Setting& setting : grid) {
+        double sum = 0.0;
+        for (const Split& parts : splits) sum += error(setting, parts);
+        if (sum < least) {
+            least = sum;
+            best = setting;
+        }
+    }
+    return best;
+}
+
+}  // namespace bench
