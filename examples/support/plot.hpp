@@ -8,7 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-/// What the examples share: CSV files, and gnuplot scripts that draw them, all in the current folder.
+/// What the examples and the experiments of benchmarks/paper share: CSV files, and gnuplot scripts that draw
+/// them, all in the current folder.
 namespace plot {
 
 /// A header line, then a line a row.
@@ -46,6 +47,17 @@ set lmargin at screen 0.075
         std::cout << "drawn: " << name << ".png\n";
     else
         throw std::runtime_error("gnuplot failed on " + name + ".gnuplot");
+}
+
+/// The finding, above the picture.
+inline std::string title(const std::string& text) {
+    return "set label 1 \"" + text + "\" at screen 0.075, 0.955 font \",16\" textcolor rgb ink\n";
+}
+
+/// Where the next plot goes, from left to right, as shares of the picture; below the title.
+inline std::string panel(double left, double right) {
+    return "set lmargin at screen " + std::to_string(left) + "; set rmargin at screen " +
+           std::to_string(right) + "\nset tmargin at screen 0.90; set bmargin at screen 0.10\n";
 }
 
 /// fit.png, from fit.csv, curve.csv and kernels.csv: above, data, fit and each kernel's own part of it;
