@@ -88,7 +88,6 @@ void draw(const Results& r) {
 set multiplot
 set boxwidth 0.42 relative
 set style fill solid 0.75 noborder
-set key top right Left reverse samplen 1.5 textcolor rgb ink
 set grid ytics lc rgb 0xececec lt 1
 set xrange [0.05:1.55]
 set xtics 0.2
@@ -98,8 +97,8 @@ set ylabel "kernels a model" textcolor rgb ink
 set object 1 rectangle from 0.384, graph 0 to 0.648, graph 1 fc rgb 0xf2f2f2 fs solid noborder behind
 set arrow 1 from 0.453, graph 0 to 0.453, graph 1 nohead dt 3 lc rgb pale
 set label 2 "true width" at 0.47, graph 0.97 textcolor rgb pale
-plot "centers_and_widths_widths.csv" using ($1 - 0.0125):2 skip 1 with boxes fc rgb red title "PII: defaults", \
-     "" using ($1 + 0.0125):4 skip 1 with boxes fc rgb amber title "PII: Algorithm 1 as printed", \
+plot "centers_and_widths_widths.csv" using ($1 - 0.0125):2 skip 1 with boxes fc rgb red title "PII, defaults", \
+     "" using ($1 + 0.0125):4 skip 1 with boxes fc rgb amber title "PII, Algorithm 1", \
      NaN with boxes fc rgb 0xe0e0e0 title "the paper's [0.384, 0.648]"
 unset object 1; unset arrow 1; unset label 1; unset label 2
 )gnuplot" + plot::panel(0.58, 0.975) + R"gnuplot(

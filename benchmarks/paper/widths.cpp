@@ -117,7 +117,6 @@ set format y "10^{%T}"
 set xrange [0.05:1.05]
 set xtics 0.1
 set grid ytics lc rgb 0xececec lt 1
-set key top right Left reverse samplen 1.5 textcolor rgb ink
 set xlabel "width of all kernels of kernel ridge" textcolor rgb ink
 set ylabel "mean squared error against the clean signal" textcolor rgb ink
 set arrow 1 from 0.453, graph 0 to 0.453, graph 1 nohead dt 3 lc rgb pale
@@ -125,8 +124,8 @@ set label 2 "true width" at 0.46, graph 0.04 textcolor rgb pale
 plot "widths.csv" using 1:2:($2 + $3) skip 1 with filledcurves fc rgb blue fs transparent solid 0.13 \
          noborder title "and one deviation", \
      "" using 1:2 skip 1 with linespoints pt 7 ps 0.9 lw 2 lc rgb blue title "PI': kernel ridge, mean", \
-     "" using 1:6 skip 1 with lines lw 2 dt 2 lc rgb amber title "PII'': Algorithm 1 as printed", \
-     "" using 1:4 skip 1 with lines lw 2 lc rgb red title "PII'': defaults"
+     "" using 1:6 skip 1 with lines lw 2 dt 2 lc rgb amber title "PII'', Algorithm 1", \
+     "" using 1:4 skip 1 with lines lw 2 lc rgb red title "PII'', defaults"
 unset logscale y
 unset label 1; unset label 2
 )gnuplot" + plot::panel(0.66, 0.975) +
@@ -138,8 +137,8 @@ set xlabel "width of a kernel" textcolor rgb ink
 set ylabel "kernels a model" textcolor rgb ink
 set boxwidth 0.42 relative
 set style fill solid 0.75 noborder
-plot "widths_histogram.csv" using ($1 - 0.0125):2 skip 1 with boxes fc rgb red title "PII'': defaults", \
-     "" using ($1 + 0.0125):3 skip 1 with boxes fc rgb amber title "PII'': Algorithm 1 as printed"
+plot "widths_histogram.csv" using ($1 - 0.0125):2 skip 1 with boxes fc rgb red title "PII'', defaults", \
+     "" using ($1 + 0.0125):3 skip 1 with boxes fc rgb amber title "PII'', Algorithm 1"
 unset multiplot
 )gnuplot");
 }

@@ -59,7 +59,13 @@ struct Outcomes {
     }
     double near_truth() const { return with_width(truth_lo, truth_hi); }
     double widest() const { return with_width(widest_from, std::numeric_limits<double>::infinity()); }
-    int diverged_count() const { return static_cast<int>(std::count(diverged.begin(), diverged.end(), 1)); }
+    /// The end of a row.
+    void print_diverged() const {
+        if (const auto count = std::count(diverged.begin(), diverged.end(), 1); count > 0)
+            std::printf("  Algorithm 1 diverged in %td of %zu", count, diverged.size());
+        std::printf("\n");
+        std::fflush(stdout);
+    }
 };
 
 inline void print_header(std::string_view of) {
@@ -76,10 +82,7 @@ inline void print_row(const Outcomes& o) {
     else
         std::printf("%16.2f %10.2f ", o.near_truth(), o.widest());
     std::printf("  %9.2e %9.2e %9.2e", mean(o.errors), deviation(o.errors), quantile(o.errors, 0.5));
-    if (const int count = o.diverged_count(); count > 0)
-        std::printf("  diverged in %d of %zu", count, o.kernels.size());
-    std::printf("\n");
-    std::fflush(stdout);
+    o.print_diverged();
 }
 
 /// A row a bin: its middle, then for each method how many of its values lie in it, a realisation.
