@@ -187,6 +187,15 @@ long met(const std::vector<Row>& rows, const Share& of) {
                          [&](const Row& row) { return std::invoke(of, row) >= stated_share(row.n); });
 }
 
+/// Whether the defaults reproduce the claim, in words.
+std::string verdict(const std::vector<Row>& rows) {
+    Index missed = 0;
+    for (const Row& row : rows)
+        if (row.sparser < stated_share(row.n)) missed = std::max(missed, row.n);
+    return missed == 0 ? "reproduced"
+                       : "NOT reproduced at every n up to " + std::to_string(missed) + ", beyond it is";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -202,8 +211,7 @@ int main(int argc, char** argv) {
         "paper: sparser than KOMP at the same MSE in 100 %% for n >= 30, 99 %% at n = 20, 96.3 %% at n = 10; "
         "here: the defaults in no smaller a share for %ld of 9 pairs (centers U(1, 2): %ld), Algorithm 1 for "
         "%ld "
-        "(%ld), so with few samples the claim is %s\n",
+        "(%ld), so that the claim is %s\n",
         met(over, &Row::sparser), met(printed, &Row::sparser), met(over, &Row::printed_sparser),
-        met(printed, &Row::printed_sparser),
-        met(over, &Row::sparser) == static_cast<long>(over.size()) ? "reproduced" : "NOT reproduced");
+        met(printed, &Row::printed_sparser), verdict(over).c_str());
 }

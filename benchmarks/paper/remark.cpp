@@ -131,7 +131,8 @@ set yrange [-0.25:1.15]
 set xlabel "x" textcolor rgb ink
 set ylabel "y, and each kernel's own part of it" textcolor rgb ink
 plot for [j=3:ridge] "remark_ridge.csv" using 1:j skip 1 with filledcurves y=0 \
-         fc rgb blue fs transparent solid 0.13 border lc rgb blue notitle, \
+         fc rgb blue fs transparent solid 0.13 noborder notitle, \
+     for [j=3:ridge] "remark_ridge.csv" using 1:j skip 1 with lines lw 0.8 lc rgb blue notitle, \
      NaN with boxes fc rgb blue fs transparent solid 0.13 border lc rgb blue title "a kernel of PI'", \
      "remark_ridge.csv" using 1:2 skip 1 with lines lw 2 lc rgb ink title "their sum", \
      "remark_samples.csv" using 1:2 skip 1 with points pt 7 ps 1.2 lc rgb amber title "samples"
@@ -139,7 +140,8 @@ unset label 1
 )gnuplot" + plot::panel(0.58, 0.975) +
                              R"gnuplot(
 plot for [j=3:ours] "remark_ours.csv" using 1:j skip 1 with filledcurves y=0 \
-         fc rgb red fs transparent solid 0.13 border lc rgb red notitle, \
+         fc rgb red fs transparent solid 0.13 noborder notitle, \
+     for [j=3:ours] "remark_ours.csv" using 1:j skip 1 with lines lw 0.8 lc rgb red notitle, \
      NaN with boxes fc rgb red fs transparent solid 0.13 border lc rgb red title "a kernel of PII'", \
      "remark_ours.csv" using 1:2 skip 1 with lines lw 2 lc rgb ink title "their sum", \
      "remark_samples.csv" using 1:2 skip 1 with points pt 7 ps 1.2 lc rgb amber title "samples"

@@ -30,7 +30,7 @@
 namespace bench {
 
 /// How many realisations there are by default, how many of those for Algorithm 1, which is slow, and how many
-/// the paper has.
+/// with --full: as many as the paper has.
 struct Counts {
     int reduced{};
     int of_algorithm_one{};
@@ -54,7 +54,7 @@ public:
 #endif
         std::filesystem::create_directories(line.output);
         std::filesystem::current_path(line.output);
-        std::printf("%s\n%d realisations, %d of them for Algorithm 1; the paper has %d\n", about.c_str(),
+        std::printf("%s\n%d realisations, %d of them for Algorithm 1; --full: %d\n", about.c_str(),
                     realisations_, algorithm_one_, counts.paper);
     }
 
@@ -108,9 +108,10 @@ private:
 
 #ifdef KERNELET_BENCHMARKS_CLI11
     static void parse(int argc, char** argv, const std::string& about, Line& line) {
+        constexpr int most = 1'000'000;
         CLI::App app(about);
         for (const Number& number : numbers)
-            app.add_option(number.name, line.*number.field, number.what)->check(CLI::PositiveNumber);
+            app.add_option(number.name, line.*number.field, number.what)->check(CLI::Range(1, most));
         app.add_option("--output", line.output, output_what);
         app.add_flag("--full", line.full, full_what);
         try {
