@@ -5,10 +5,12 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | bench | format
+usage: sh cmake/run.sh demo | test | bench | paper | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; all tests with g++; the unit tests with clang++ and sanitizers
   bench   build and run benchmarks/
+  paper   build and run the paper's experiments and its rivals, on fewer realisations than the paper;
+          what follows goes to the experiments: --full, --realisations N, --threads N
   format  apply .clang-format
 END
     exit 2
@@ -196,12 +198,16 @@ run_tests() {
     say "all passed in $(($(date +%s) - start)) s$skipped"
 }
 
-bench() {
+build_benchmarks() {
     install_missing g++ cmake ninja eigen gnuplot benchmark zlib cli11 libsvm dlib lapack
     check g++ cmake ninja eigen # the rest is left out where it is not to be had
     say "build"
     cmake --preset bench --log-level=WARNING
     cmake --build --preset bench
+}
+
+bench() {
+    build_benchmarks
     mkdir -p build/bench/results
     cd build/bench/results
     for program in ../bin/speed/* ../bin/paper/* ../bin/peers/*; do
@@ -213,14 +219,44 @@ bench() {
     say "files written by the benchmarks, if any: $(pwd)"
 }
 
+run_in_paper() { # program arguments...: what it prints also goes to <program>.txt
+    if [ ! -x "$1" ]; then return 0; fi
+    name=$(basename "$1")
+    say "$name"
+    # The status of a pipe is that of its end, so that the program's own is handed on in a file.
+    { "$@" || echo "$name" >>failed; } | tee "$name.txt"
+}
+
+paper() { # arguments for the experiments
+    build_benchmarks
+    mkdir -p build/paper
+    cd build/paper
+    rm -f failed
+    for name in remark widths centers_and_widths complexity smoothness; do
+        run_in_paper "../bench/bin/paper/$name" "$@"
+    done
+    for name in wifi mnist_prototypes mnist banana; do
+        run_in_paper "../bench/bin/paper/$name"
+    done
+    for program in ../bench/bin/peers/*; do
+        run_in_paper "$program"
+    done
+    if [ -e failed ]; then die "not all ended well:" $(cat failed); fi
+    say "tables and pictures after $(($(date +%s) - start)) s: $(pwd)"
+}
+
 start=$(date +%s)
 # As many jobs as cores and no more: Ninja's own default adds two, and each takes about a gigabyte.
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$cores}"
 
-if [ $# -ne 1 ]; then usage; fi
+if [ $# -lt 1 ] || { [ $# -gt 1 ] && [ "$1" != paper ]; }; then usage; fi
 case $1 in
+    paper)
+        shift
+        paper "$@"
+        ;;
     demo) demo ;;
     test) run_tests ;;
     bench) bench ;;

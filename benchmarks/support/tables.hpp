@@ -52,7 +52,8 @@ inline std::optional<Matrix> read_table(const std::string& path) {
 /// Where a file or folder of data may be: as given on the command line, or in shared/data beside the project.
 inline std::vector<std::string> places(int argc, char** argv, const std::string& name) {
     if (argc > 1) return {argv[1]};
-    return {"../shared/data/" + name, "../../shared/data/" + name, "../../../../shared/data/" + name};
+    return {"../shared/data/" + name, "../../shared/data/" + name, "../../../shared/data/" + name,
+            "../../../../shared/data/" + name};
 }
 
 /// The table named on the command line, or in ../shared/data; says where to get it when there is none, and

@@ -8,7 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-/// What the examples share: CSV files, and gnuplot scripts that draw them, all in the current folder.
+/// What the examples and the experiments of benchmarks/paper share: CSV files, and gnuplot scripts that draw
+/// them, all in the current folder.
 namespace plot {
 
 /// A header line, then a line a row.
@@ -46,6 +47,20 @@ set lmargin at screen 0.075
         std::cout << "drawn: " << name << ".png\n";
     else
         throw std::runtime_error("gnuplot failed on " + name + ".gnuplot");
+}
+
+/// The finding, above the picture.
+inline std::string title(const std::string& text) {
+    return "set label 1 \"" + text + "\" at screen 0.075, 0.955 font \",16\" textcolor rgb ink\n";
+}
+
+/// Where the next plot goes, from left to right as shares of the picture: below the title and, between the
+/// two, its key.
+inline std::string panel(double left, double right) {
+    const std::string from = std::to_string(left);
+    return "set lmargin at screen " + from + "; set rmargin at screen " + std::to_string(right) +
+           "\nset tmargin at screen 0.82; set bmargin at screen 0.10\n" + "set key at screen " + from +
+           ", 0.925 left top horizontal maxcols 2 Left reverse samplen 1.5 textcolor rgb ink\n";
 }
 
 /// fit.png, from fit.csv, curve.csv and kernels.csv: above, data, fit and each kernel's own part of it;
