@@ -235,7 +235,7 @@ void print_better_peers(const DataSet& set, const std::vector<Row>& rows) {
 
 int main(int argc, char** argv) {
     std::vector<Peer> all = of_kernelet();
-    const auto append = [&](const std::vector<Peer>& more) {
+    [[maybe_unused]] const auto append = [&](const std::vector<Peer>& more) {
         all.insert(all.end(), more.begin(), more.end());
     };
 #ifdef KERNELET_BENCHMARKS_LIBSVM
