@@ -154,7 +154,7 @@ TEST_CASE("descent takes displaced kernels to a fit within the noise, and keeps 
     const Gaussian kernel;
     const Descent<Gaussian, Box, SquaredLoss> descent(kernel, planted.box, planted.points, loss, ridge,
                                                       false);
-    const KernelExpansion found = descent(start, {.max_steps = 200, .least_progress = 1e-9});
+    const KernelExpansion found = descent(start, {.max_steps = 400, .least_gain = 0.0});
     const auto residual = [&](const KernelExpansion& model) {
         return rms(detail::synthesize(kernel, planted.points, model.nodes, model.a.transpose()) - planted.y);
     };

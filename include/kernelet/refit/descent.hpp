@@ -15,10 +15,12 @@
 namespace kernelet {
 
 struct DescentOptions {
-    Index max_steps = 120;
-    double least_progress = 1e-5;  ///< relative decrease of the cost, in a step, at which it has arrived
-    /// Steps after which the scales are taken anew.
-    Index steps_a_scale = 20;
+    Index max_steps = 400;
+    /// Steps after which the scales are taken anew, which forgets what steps have told of the curvature: at
+    /// 20 the loss of 200 kernels on two digits is a third higher after as many steps.
+    Index steps_a_scale = 80;
+    /// Relative decrease of the cost, between two scales, at which it has arrived.
+    double least_gain = 0.05;
 };
 
 /// For models of more parameters than Slide could solve for, n (K f)² + (K f)³ a step: coefficients, centers
@@ -45,16 +47,17 @@ public:
     /// The cost that is reached is written to `reached` where that is given.
     KernelExpansion operator()(KernelExpansion now, const DescentOptions& options,
                                double* reached = nullptr) const {
+        constexpr Index memory =
+            40;  // pairs of L-BFGS: each costs as much as a kernel's numbers, no kernel value
         double cost = 0.0;
         for (Index done = 0; done < options.max_steps; done += options.steps_a_scale) {
             const Scales scales = scales_at(now);
             Vector x = Vector::Zero(scales.lengths.size() + scales.factor.rows() * now.a.cols());
             const double next = detail::lbfgs(
                 x, [&](const Vector& at, Vector& gradient) { return this->cost(now, scales, at, gradient); },
-                {.max_steps = std::min(options.steps_a_scale, options.max_steps - done),
-                 .least_progress = options.least_progress});
+                {.max_steps = std::min(options.steps_a_scale, options.max_steps - done), .memory = memory});
             now = moved(now, scales, x);
-            const bool arrived = done > 0 && cost - next <= options.least_progress * cost;
+            const bool arrived = done > 0 && cost - next <= options.least_gain * cost;
             cost = next;
             if (arrived) break;
         }

@@ -28,8 +28,10 @@ struct ManyOptions {
     Index first = 8;
     /// Of the samples, what is held out to tell whether more kernels were worth it.
     double held_out = 0.1;
+    /// Samples on which it grows, at most, drawn at random: where kernels are worth it shows on a part.
+    Index growing_samples = 12000;
     /// Between two sizes, and at the end, on all samples.
-    DescentOptions growing{.max_steps = 40, .least_progress = 1e-4};
+    DescentOptions growing{.max_steps = 40};
     DescentOptions finishing{};
 };
 
@@ -104,16 +106,21 @@ private:
         SmoothedLoss<Loss> loss;
     };
 
-    /// The samples held out, or all others. Drawn at random: every so manieth might be of one kind.
+    /// The samples held out, or all others, as many as it grows on. Drawn at random: every so manieth might
+    /// be of one kind.
     std::vector<Index> split(double share, bool held) const {
         const Index n = points_.size();
         const std::vector<Index> out = detail::random_part(
             n, static_cast<Index>(share * static_cast<double>(n)), detail::CounterRandom(seed, 0));
         if (held) return out;
-        std::vector<Index> rest;
+        std::vector<Index> rest, some;
         for (Index i = 0; i < n; ++i)
             if (!std::binary_search(out.begin(), out.end(), i)) rest.push_back(i);
-        return rest;
+        const auto count = static_cast<Index>(rest.size());
+        for (const Index k : detail::random_part(count, std::min(count, options_.growing_samples),
+                                                 detail::CounterRandom(seed, 2)))
+            some.push_back(rest[static_cast<std::size_t>(k)]);
+        return some;
     }
 
     Index next_size(Index now, Index most) const {
