@@ -217,17 +217,43 @@ public:
         return predict(x).unaryExpr([](double decision) { return 1.0 / (1.0 + std::exp(-decision)); });
     }
 
-    /// The one output at one point.
+    /// The one output at one point, as predict(x) has it: K kernel values and a single allocation, of d
+    /// numbers.
     template <class Derived>
     double operator()(const Eigen::MatrixBase<Derived>& x) const {
         detail::require(outputs() == 1, "operator() is for one output; this model has ", outputs(),
                         ": use predict()");
         detail::require(x.cols() == 1, "x has ", x.cols(), " columns; operator() takes one point");
-        return predict(x)(0, 0);
+        detail::require(x.rows() == dimension(), "x has ", x.rows(), " rows; the model has ", dimension(),
+                        " inputs");
+        Matrix point(1, dimension());  // a tile of one
+        for (Index c = 0; c < dimension(); ++c) {
+            const auto value = static_cast<double>(x.derived().coeff(c, 0));
+            detail::require(std::isfinite(value), "x(", c, ", 0) is ", value, "; every entry must be finite");
+            point(0, c) = (value - scaling_.shift(c)) / scaling_.scale(c);
+        }
+        double sum = 0.0, k = 0.0;
+        for (Index j = 0; j < size(); ++j) {
+            const double a = coefficients_(j, 0);
+            if (a == 0.0 || beyond(point, j)) continue;
+            kernel_.values(point, nodes_.col(j), Eigen::Map<Vector>(&k, 1));
+            sum += a * k;
+        }
+        return sum + offset_(0);
     }
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
 
 private:
+    /// Whether a point, 1 x d, is out of a kernel's reach.
+    bool beyond([[maybe_unused]] const Matrix& point, [[maybe_unused]] Index j) const {
+        if constexpr (detail::HasReach<Kernel>) {
+            const double reach = kernel_.reach(nodes_.col(j));
+            for (Index c = 0; c < point.cols(); ++c)
+                if (nodes_(c, j) < point(0, c) - reach || nodes_(c, j) > point(0, c) + reach) return true;
+        }
+        return false;
+    }
+
     void require_covariance() const {
         detail::require(statistics_.covariance.size() > 0,
                         "this model has no covariance: it was made by hand, saved without it, or too large");
