@@ -15,7 +15,8 @@
 namespace policies_test {
 
 using namespace kernelet;
-using Kernel = support::AnyKernel<Gaussian, AnisotropicGaussian, Laplacian, Matern32, Matern52, Sinc>;
+using Kernel =
+    support::AnyKernel<Gaussian, AnisotropicGaussian, Laplacian, Matern32, Matern52, Sinc, Polynomial>;
 using Loss = support::AnyLoss<SquaredLoss, HuberLoss, EpsilonInsensitiveLoss, QuantileLoss>;
 using ClassLoss = support::AnyLoss<LogisticLoss, HingeLoss>;
 
@@ -120,6 +121,27 @@ TEST_CASE("a width for each coordinate is found, in the user's units", "[policie
     check_planted(fitted(Kernel(AnisotropicGaussian{}), Loss(SquaredLoss{}), x, y, box).model, nodes);
 }
 
+TEST_CASE("the order of a planted polynomial is chosen, and its place", "[policies]") {
+    using namespace policies_test;
+    const Matrix x = Vector::LinSpaced(81, -2.0, 2.0).transpose(),
+                 fresh = Vector::LinSpaced(200, -1.99, 1.99).transpose();
+    // No width to draw: the box's are of no consequence.
+    const Box box(-1.0, 1.0, {1.0, 1.0});
+    for (const double order : {2.0, 3.0}) {
+        INFO("order " << order);
+        const Matrix node = Eigen::Vector2d(0.7, order);
+        const Vector amplitude = Vector::Constant(1, -0.8);
+        const Vector y = sum_of(Polynomial{}, x, node, amplitude) + noise * support::normals(x.cols(), 1, 14);
+        const auto fit = fitted(Kernel(Polynomial{}), Loss(SquaredLoss{}), x, y, box);
+        const Vector error = fit.model.predict(fresh) - sum_of(Polynomial{}, fresh, node, amplitude);
+        CHECK(error.norm() <= noise * std::sqrt(static_cast<double>(error.size())));
+        CHECK(fit.model.widths().rows() == 0);
+        REQUIRE(fit.model.size() == 1);
+        CHECK(fit.model.shapes()(0) == order);
+        CHECK(fit.model.centers()(0) == Approx(0.7).margin(0.01));
+    }
+}
+
 TEST_CASE("a bandlimited signal comes back from jittered samples, the better the more of them",
           "[policies]") {
     using namespace policies_test;
@@ -182,6 +204,86 @@ TEST_CASE("a dictionary takes a kink and a smooth bump with fewer kernels than e
         CHECK(both.model.widths()(0, j) == Approx(kink ? 0.7 : 0.6).epsilon(0.05));
     }
     CHECK(both.model.shapes().sum() == 1.0);
+}
+
+TEST_CASE("a dictionary takes |x| and a smooth bump with fewer kernels than either family", "[policies]") {
+    using namespace policies_test;
+    constexpr Index samples = 121;
+    const Matrix x = Vector::LinSpaced(samples, -4.0, 4.0).transpose();
+    const Vector bump = (-0.5 * ((x.row(0).array() - 1.6) / 0.4).square()).exp().matrix().transpose();
+    const Vector truth = x.row(0).cwiseAbs().transpose() + bump;
+    // Wide enough for |x| as the tip of a Laplacian.
+    const Box box(-4.8, 4.8, {0.04, 16.0});
+    constexpr double tolerance = 0.0125;
+    const Options options{.tolerance = tolerance};
+    const Vector y = truth + 0.01 * support::normals(samples, 1, 4);
+    const auto both = fitted<SquaredLoss>(Dictionary<Gaussian, Laplacian>{}, {}, x, y, box, options);
+    const auto smooth = fitted(Kernel(Gaussian{}), Loss(SquaredLoss{}), x, y, box, options);
+    const auto kinked = fitted(Kernel(Laplacian{}), Loss(SquaredLoss{}), x, y, box, options);
+    CHECK(both.report.residual <= tolerance);
+    CHECK(both.model.size() < smooth.model.size());
+    CHECK(both.model.size() < kinked.model.size());
+    // no worse against the clean signal than what it is asked to leave of the noisy one
+    CHECK((both.model.predict(x) - truth).norm() <= tolerance * std::sqrt(static_cast<double>(samples)));
+}
+
+TEST_CASE("units of x and y make no difference to any kernel", "[policies]") {
+    using namespace policies_test;
+    // Each family's own signal: where a model is only an approximation, rounding may choose another.
+    Matrix bumps(3, 2), each_width(4, 2), square(3, 1);
+    bumps << -0.8, 0.9, 0.4, -0.5, 0.7, 1.0;
+    each_width << bumps, 1.1, 0.6;
+    square << 0.5, -0.3, 2.0;
+    struct Planted {
+        std::string name;
+        Kernel kernel;
+        Matrix nodes;
+    };
+    const std::vector<Planted> families{{"gaussian", Gaussian{}, bumps},
+                                        {"laplacian", Laplacian{}, bumps},
+                                        {"matern32", Matern32{}, bumps},
+                                        {"matern52", Matern52{}, bumps},
+                                        {"sinc", Sinc{}, bumps},
+                                        {"polynomial", Polynomial{}, square},
+                                        {"anisotropic", AnisotropicGaussian{}, each_width}};
+    struct Units {
+        Eigen::Vector2d x;
+        double y;
+    };
+    const std::vector<Units> alike{{{4.0, 4.0}, 0.125}, {{3.7, 3.7}, 17.3}};
+    const std::vector<Units> apart{{{64.0, 0.25}, 0.125}, {{0.013, 370.0}, 17.3}};
+    const Matrix x = support::uniforms(2, 60, 15, -2.0, 2.0);
+    for (const auto& [name, kernel, nodes] : families) {
+        const Vector y = sum_of(kernel, x, nodes, Eigen::Vector2d(1.5, -1.0).head(nodes.cols())) +
+                         noise * support::normals(x.cols(), 1, 16);
+        for (const bool standardize : {true, false}) {
+            // A polynomial has no length: its box of centers would have to shrink as x grows.
+            if (!standardize && name == "polynomial") continue;
+            Options options;
+            options.standardize = standardize;
+            const SparseKernelEstimator<Kernel, Loss, AugmentedNewton> estimator(options, AugmentedNewton{},
+                                                                                 kernel, Loss(SquaredLoss{}));
+            const auto base = estimator.fit(x, y);
+            REQUIRE(base.model.size() > 0);
+            const Matrix widths = base.model.widths();
+            // With each coordinate scaled inside, they may have units of their own.
+            for (const Units& unit : standardize ? apart : alike) {
+                INFO(name << (standardize ? ", standardized" : "") << ", x by " << unit.x.transpose()
+                          << ", y by " << unit.y);
+                const auto fit = estimator.fit(unit.x.asDiagonal() * x, unit.y * y);
+                // Not to the bit: a loss without closed forms is searched, in steps of no unit.
+                const auto same = [](const Matrix& scaled, const Matrix& expected) {
+                    return (scaled - expected).norm() <= 1e-4 * expected.norm();
+                };
+                CHECK(same(fit.model.predict(unit.x.asDiagonal() * x), unit.y * base.model.predict(x)));
+                REQUIRE(fit.model.size() == base.model.size());
+                CHECK(same(fit.model.centers(), unit.x.asDiagonal() * base.model.centers()));
+                REQUIRE(fit.model.widths().rows() == widths.rows());
+                CHECK(same(fit.model.widths(), unit.x.head(widths.rows()).asDiagonal() * widths));
+                CHECK(same(fit.model.coefficients(), unit.y * base.model.coefficients()));
+            }
+        }
+    }
 }
 
 TEST_CASE("an intercept takes an offset of any size and leaves the kernels where they are",

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 /// Kernels and losses chosen when the program runs: one instance of fit() for a whole suite, where each pair
 /// of types would take half a minute to compile.
@@ -13,7 +14,7 @@ namespace support {
 
 using kernelet::Index;
 
-/// Families of the same number of parameters.
+/// Families of any parameter; shapes() is empty where a family has none.
 template <class... Families>
 class AnyKernel {
 public:
@@ -28,6 +29,9 @@ public:
     }
     kernelet::ParameterKind parameter_kind(Index row) const {
         return std::visit([&](const auto& k) { return k.parameter_kind(row); }, kernel_);
+    }
+    std::vector<double> shapes() const {
+        return std::visit([](const auto& k) { return kernelet::parameter_layout(k, 1).shapes; }, kernel_);
     }
     void values(const kernelet::ConstMatrixRef& xt, const kernelet::ConstVectorRef& node,
                 kernelet::VectorRef k) const {
