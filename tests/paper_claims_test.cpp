@@ -21,14 +21,18 @@ using bench::kernels_to_error;
 using bench::pursuit;
 using bench::Realisation;
 
+}  // namespace paper_claims_test
+
+#ifdef NDEBUG
+
+namespace paper_claims_test {
+
 constexpr std::uint64_t realisations = 4;
 
 /// The paper's first signal: ten Gaussians of width 0.453.
 Realisation ten_gaussians(std::uint64_t seed) { return bench::gaussians(10, 0.453, 100, seed); }
 
 }  // namespace paper_claims_test
-
-#ifdef NDEBUG
 
 TEST_CASE("the number of kernels does not depend on the number of samples, and the error falls with it",
           "[paper]") {
