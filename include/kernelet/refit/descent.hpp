@@ -44,9 +44,7 @@ public:
           ridge_(ridge * loss.weights().sum()),
           intercept_(intercept) {}
 
-    /// The cost that is reached is written to `reached` where that is given.
-    KernelExpansion operator()(KernelExpansion now, const DescentOptions& options,
-                               double* reached = nullptr) const {
+    KernelExpansion operator()(KernelExpansion now, const DescentOptions& options) const {
         constexpr Index memory =
             40;  // pairs of L-BFGS: each costs as much as a kernel's numbers, no kernel value
         double cost = 0.0;
@@ -61,7 +59,6 @@ public:
             cost = next;
             if (arrived) break;
         }
-        if (reached != nullptr) *reached = cost;
         return now;
     }
 
