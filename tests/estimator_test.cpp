@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/estimators.hpp"
 #include "support/random_problem.hpp"
 #include "support/signals.hpp"
 #include "support/threads.hpp"

@@ -36,7 +36,7 @@ double by_hand(Index kernels, double cost) {
     const double u = cost / (noise * energy);
     const double misfit = u <= bend ? 2.0 * n * std::log((u + 1.0) / 2.0)
                                     : 2.0 * n * (std::log((bend + 1.0) / 2.0) + (u - bend) / (bend + 1.0));
-    return misfit + (static_cast<double>(parameters) + 0.5) * std::log(n) * static_cast<double>(kernels);
+    return misfit + static_cast<double>(parameters) * std::log(n) * static_cast<double>(kernels);
 }
 
 /// As predictions would have it: outside by what the cost leaves above a bound.
@@ -186,8 +186,7 @@ TEST_CASE("as few residuals as there can be give finite scores", "[goal]") {
 
 TEST_CASE("another degree, another trust and a likelihood are their formulas", "[goal]") {
     using namespace goal_test;
-    const double n = static_cast<double>(residuals),
-                 price = (static_cast<double>(parameters) + 0.5) * std::log(n);
+    const double n = static_cast<double>(residuals), price = static_cast<double>(parameters) * std::log(n);
     for (const double u : {0.3, 1.0, 2.0}) {
         const double cost = u * noise * energy;
         // 2/p times the residuals

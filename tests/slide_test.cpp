@@ -205,6 +205,44 @@ TEST_CASE("the price of a kernel is what the cost rises by without it, to roundi
     }
 }
 
+TEST_CASE("a prior on widths costs the square of each log-width, and a slide ends where both agree",
+          "[slide]") {
+    using namespace slide_test;
+    const Index d = GENERATE(1, 2), outputs = GENERATE(1, 2);
+    const Unexplained s(d, outputs, 3);
+    const Gaussian kernel;
+    const detail::TiledPoints points(s.x);
+    const Box box(Vector::Constant(d, -9.0), Vector::Constant(d, 9.0), {0.01, 90.0});
+    const WidthPrior belief{2.5, 0.4};
+    BoxSlide slide(kernel, points, box, s.y, s.weights, prior);
+    const Slid without = slide(s.nodes, {.max_steps = 0});
+    slide.set_width_prior(belief);
+    const auto cost_of = [&](const Matrix& nodes) {
+        const auto excess = (nodes.bottomRows(1).array() / belief.typical).log();
+        return Dense(s.x, s.y, s.weights, nodes, prior).cost + belief.strength * excess.square().sum();
+    };
+    const Slid start = slide(s.nodes, {.max_steps = 0});
+    CHECK(start.at.cost == Approx(cost_of(s.nodes)).epsilon(1e-9));
+    CHECK(start.at.cost > without.at.cost);
+    // A kernel that leaves takes its part of the prior along; so damped, nothing slides.
+    constexpr double held = 1e12;
+    for (Index j = 0; j < start.size(); ++j)
+        CHECK(slide.predicted_without(start, j, held) ==
+              Approx(cost_of(without_column(s.nodes, j))).epsilon(1e-7));
+
+    const Slid slid = slide(s.nodes, {.max_steps = 400, .least_progress = 1e-14});
+    const double least = cost_of(slid.nodes);
+    CHECK(slid.at.cost == Approx(least).epsilon(1e-7));
+    CHECK(least < start.at.cost);
+    constexpr double step = 0.05;
+    for (Index j = 0; j < slid.size(); ++j)
+        for (const double factor : {1.0 - step, 1.0 + step}) {
+            Matrix other = slid.nodes;
+            other(d, j) *= factor;
+            CHECK(cost_of(other) > least);
+        }
+}
+
 TEST_CASE("the cost predicted without a kernel is that of a dense damped step without it", "[slide]") {
     using namespace slide_test;
     const Index d = GENERATE(1, 2), outputs = GENERATE(1, 2);

@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/estimators.hpp"
 #include "support/signals.hpp"
 
 #include <kernelet/domains/box.hpp>

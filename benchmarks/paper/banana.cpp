@@ -5,6 +5,7 @@
 // kernelet reads off the data and C from 0.1 to 1000 in half decades; trained with the best on all of it.
 // Asked: accuracy within 0.3 points of LIBSVM's with a twentieth of its kernels. Usage: banana [file]
 
+#include "../support/estimators.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
 #include "../support/tuning.hpp"

@@ -2,6 +2,7 @@
 // How many kernels, and of which widths.
 
 #include "../support/algorithm_one.hpp"
+#include "../support/estimators.hpp"
 #include "../support/experiment.hpp"
 #include "../support/outcomes.hpp"
 

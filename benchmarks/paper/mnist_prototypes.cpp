@@ -4,6 +4,7 @@
 // Usage: mnist_prototypes [folder]
 
 #include "../../examples/support/plot.hpp"
+#include "../support/estimators.hpp"
 #include "../support/mnist.hpp"
 #include "../support/signals.hpp"
 

@@ -2,6 +2,7 @@
 // and a width for each coordinate free (PII), logistic loss, 10-fold cross-validation with the classes in
 // equal parts, the defaults alone. Usage: wifi [file]
 
+#include "../support/estimators.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
 

@@ -2,10 +2,9 @@
 
 #include "peer.hpp"
 
+#include "../support/estimators.hpp"
+
 #include <kernelet/baselines/komp.hpp>
-#include <kernelet/estimator.hpp>
-#include <kernelet/kernels/anisotropic_gaussian.hpp>
-#include <kernelet/losses/logistic.hpp>
 #include <kernelet/multiclass/one_vs_one.hpp>
 
 #include <memory>

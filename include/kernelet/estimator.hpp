@@ -178,16 +178,10 @@ private:
         return samples;
     }
 
+    /// All that a fit without a domain is made of. Defined below, so that it is not inline, and
+    /// `extern template class SparseKernelEstimator<...>` spares a file its compilation.
     Fit<Kernel> fit_on_samples(const Samples& given, ObserverFunction observer,
-                               const WarmStart& warm = {}) const {
-        const Samples samples = checked(given);
-        const InputScaling scaling = options_.standardize ? InputScaling::standard(samples.x)
-                                                          : InputScaling::identity(samples.x.rows());
-        const Matrix x = scaling.to_internal(samples.x);
-        if (x.rows() >= around_samples_from_dimension)
-            return run(samples, scaling, AroundSamples(x, widths_from_samples(x)), std::move(observer), warm);
-        return run(samples, scaling, box_from_samples(x), std::move(observer), warm);
-    }
+                               const WarmStart& warm = {}) const;
 
     template <class Omega>
     Fit<Kernel> fit_on_domain(const Samples& given, const Omega& domain, ObserverFunction observer) const {
@@ -352,5 +346,18 @@ private:
     Kernel kernel_;
     Loss loss_;
 };
+
+template <KernelFamily Kernel, ConvexLoss Loss, DualSolver Solver>
+Fit<Kernel> SparseKernelEstimator<Kernel, Loss, Solver>::fit_on_samples(const Samples& given,
+                                                                        ObserverFunction observer,
+                                                                        const WarmStart& warm) const {
+    const Samples samples = checked(given);
+    const InputScaling scaling =
+        options_.standardize ? InputScaling::standard(samples.x) : InputScaling::identity(samples.x.rows());
+    const Matrix x = scaling.to_internal(samples.x);
+    if (x.rows() >= around_samples_from_dimension)
+        return run(samples, scaling, AroundSamples(x, widths_from_samples(x)), std::move(observer), warm);
+    return run(samples, scaling, box_from_samples(x), std::move(observer), warm);
+}
 
 }  // namespace kernelet

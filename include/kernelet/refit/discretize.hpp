@@ -44,6 +44,12 @@ struct DiscretizeRequest {
     bool from_mean = false;  ///< y is measured from its mean, which no kernel may be wide enough to mend
 };
 
+/// The share by which labels are doubted: as if each parameter came with one sample more, half of one label
+/// and half of the other, spread over all of them (Clogg, Rubin, Schenker, Schultz and Weidman 1991).
+inline double doubt_of_labels(Index parameters, Index samples) {
+    return 0.5 * static_cast<double>(parameters) / static_cast<double>(samples + parameters);
+}
+
 /// field → peaks → the fewest kernels that the options allow → coefficients and what is known about them.
 template <KernelFamily Kernel, class Loss, Domain Omega>
 Discretization discretize(const Kernel& kernel, const Omega& domain, const detail::TiledPoints& points,
@@ -51,8 +57,14 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
                           double gamma, const Matrix& candidates, const DiscretizeRequest& request,
                           const Options& options) {
     // Deviation of a coefficient before the data are seen, in deviations of y. At 20, kernels at the chirp's
-    // undersampled ends reach 34 times the largest |y|; at 3 the bias shows in the error.
-    constexpr double prior_coefficient = 7.0;
+    // undersampled ends reach 34 times the largest |y|; at 3 the bias shows in the error. Decision values
+    // have no such unit, and doubt bounds them; but where descent makes kernels by the hundred, there is
+    // none.
+    constexpr double prior_coefficient = 7.0, prior_decision = 20.0;
+    // log θ before the data are seen: about a width that spans the domain by 3 to either side, widths().hi
+    // being half of its diagonal, with a deviation of one. On noisy data kernels would shrink to a few
+    // samples' noise; where data say more, it is outweighed.
+    constexpr double typical_width = 1.0 / 3.0, prior_log_width = 1.0;
     // Beyond this many times the largest |y| a kernel lives on being cancelled by others: a stronger prior.
     constexpr double most_height = 15.0;
     constexpr double raise = 4.0;
@@ -92,9 +104,12 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     const double degree = classes ? 1.0 : detail::noise_degree(loss, deviation);
     // The ridge of a normal prior on coefficients of deviation τ: a likelihood exp(−Σℓ/(p E ℓ)) makes it
     // p E ℓ/(2 n τ²), for the squared loss σ²/(n τ²).
-    double ridge = std::max(options.ridge, 0.5 * degree * level /
-                                               (variance * static_cast<double>(y.cols()) * prior_coefficient *
-                                                prior_coefficient));
+    const double sample_noise = 0.5 * degree * level;
+    const auto ridge_of = [&](double prior) {
+        return std::max(options.ridge,
+                        sample_noise / (variance * static_cast<double>(y.cols()) * prior * prior));
+    };
+    double ridge = ridge_of(prior_coefficient);
     // A kernel half as wide as the samples are spread carries a change of the offset; narrower ones would
     // have to be many. Not by default where they can: a fitted offset may be far from all data, and shows in
     // gaps.
@@ -106,6 +121,8 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     Slide<Kernel, Omega, Loss> slide(kernel, points, domain, y, weights, ridge, intercept, loss,
                                      classes ? window_of_margin : window_of_noise * deviation);
     const Index parameters = slide.free_rows() + y.rows();
+    slide.set_width_prior({typical_width * domain.widths().hi,
+                           sample_noise * weights.mean() / (prior_log_width * prior_log_width)});
     // Never more parameters than samples: kernels that many could follow the noise anywhere.
     const Index affordable = std::max<Index>(1, y.size() / parameters);
     const Index most = std::min(affordable, options.max_kernels.value_or(affordable));
@@ -117,15 +134,21 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
         if (classes) goal.by_likelihood(weights.mean());
         return goal;
     };
-    Goal goal = goal_of(most);
-    if (request.tolerance_given)
-        goal.within([&](const Slid& model) { return feasible.violation(slide.prediction(model)); });
     // A slide costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
     const Index movable = std::max(least_start, start_parameters / std::max<Index>(1, slide.free_rows()));
     peaks = peaks(Eigen::all, keep_cheapest(kernel, points, peaks, y, weights, ridge, movable)).eval();
+    result.large = by_descent(slide, std::min(most, movable));
+    if (classes && !result.large) {
+        ridge = ridge_of(prior_decision);
+        slide.set_ridge(ridge);
+        // A tolerance may ask for more than doubted labels allow.
+        if (!request.tolerance_given) slide.set_doubt(doubt_of_labels(peaks.cols() * parameters, y.cols()));
+    }
+    Goal goal = goal_of(most);
+    if (request.tolerance_given)
+        goal.within([&](const Slid& model) { return feasible.violation(slide.prediction(model)); });
     Slid model;
     bool more_wanted = false;
-    result.large = by_descent(slide, std::min(most, movable));
     if (result.large) {
         const auto slid = [&](const KernelExpansion& expansion) {
             Slid out{expansion.nodes, {}};
@@ -144,7 +167,7 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
         model = fewest(slide, goal, peaks, candidates, most);
         result.large = model.size() * slide.free_rows() > FewestOptions{}.most_parameters;
         const double highest = y.colwise().norm().maxCoeff();
-        for (int raised = 0; raised < most_raises && model.size() > 0 &&
+        for (int raised = 0; !classes && raised < most_raises && model.size() > 0 &&
                              model.at.coefficients.rowwise().norm().maxCoeff() > most_height * highest;
              ++raised) {
             ridge *= raise;

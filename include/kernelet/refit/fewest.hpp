@@ -11,8 +11,10 @@
 namespace kernelet {
 
 struct FewestOptions {
-    /// Of the slides inside the search; what it ends with is slid to the end.
+    /// Of the slides inside the search.
     SlideOptions sliding{20, 1e-3, 0.1};
+    /// Of what it ends with: to where the optimum decides and not the way there, which rounding may change.
+    SlideOptions polishing{100, 1e-9, 0.1};
     PruneOptions pruning{};
     /// Times that the best model is given a kernel more, and pruned again, while that helps.
     Index rounds = 2;
@@ -89,7 +91,7 @@ Slid fewest(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, const Mat
                                options.pruning));
             }
     }
-    Slid polished = slide.from(best);
+    Slid polished = slide.from(best, options.polishing);
     return goal.score(polished) <= least ? polished : best;
 }
 

@@ -15,14 +15,14 @@ namespace kernelet {
 /// ways to ask, one formula each:
 ///     tolerance     kernels + ½ cost/energy where the tolerance is met; the violation, far above, where not:
 ///                   the fewest kernels that meet it
-///     neither       (N + ν) log((u N + ν)/(N + ν)) + (parameters + ½) log N a kernel, u = cost/(N σ²):
+///     neither       (N + ν) log((u N + ν)/(N + ν)) + parameters · log N a kernel, u = cost/(N σ²):
 ///                   Bayes' information criterion for N residuals whose variance is known beforehand as well
 ///                   as ν residuals would tell it. Without ν, a model of many parameters pretends that its
 ///                   own overfit is a small variance. From u₀ on the logarithm goes on as its tangent: so
 ///                   much over the noise is not noise, and must not count as a discovery of more of it.
 ///                   For a loss that grows as the p-th power of the residual, N counts 2/p times: the
 ///                   likelihood of noise of unknown size.
-///     classes       2 cost + (parameters + ½) log N a kernel: a loss of labels is a likelihood of its own
+///     classes       2 cost + parameters · log N a kernel: a loss of labels is a likelihood of its own
 ///     max_kernels   one of these, and no more kernels than that
 /// Costs are relative to the energy, the cost without kernels, so that the unit of y cancels to the bit.
 class Goal {
@@ -36,7 +36,7 @@ public:
         : residuals_(static_cast<double>(residuals)),
           energy_(energy),
           noise_(noise),
-          price_((static_cast<double>(parameters) + place) * std::log(std::max(residuals_, 2.0))),
+          price_(static_cast<double>(parameters) * std::log(std::max(residuals_, 2.0))),
           most_(static_cast<double>(most)) {}
 
     /// Asks for a tolerance instead of the information criterion.
@@ -105,10 +105,6 @@ public:
     }
 
 private:
-    /// Of log N for the choice of a kernel's place among many, as in the extended criterion of Chen and Chen
-    /// (theirs is 2γ, γ from 0 to 1): ten Gaussians take 7.7 kernels at 0, 7.4 at ½, 7.3 at 1, and from there
-    /// on the chirp at n = 501 leans to 15 kernels with twice the error.
-    static constexpr double place = 0.5;
     /// u₀: at 1.6 deviations, where the dual is solved too.
     static constexpr double most_noise = 1.6 * 1.6;
     /// A kernel that sees less than this many samples' worth of data stands in a gap and means nothing.

@@ -21,10 +21,17 @@ struct SlideOptions {
     double damping = 0.1;          ///< to begin with
 };
 
+/// What is believed of widths before the data are seen: log θ normal about that of a typical width. Costs
+/// strength · (log θ/typical)² for each width of each kernel that may move; strength 0: nothing is believed.
+struct WidthPrior {
+    double typical = 1.0;
+    double strength = 0.0;
+};
+
 /// A model's cost and all that follows from the sums it took: coefficients, the quadratic model in which its
 /// kernels slide, and what a kernel less would cost.
 struct Assessment {
-    double cost{};          ///< Σ w ℓ(Φa + b, y) + ridge Σ w ‖a‖²
+    double cost{};          ///< Σ w ℓ(Φa + b, y) + ridge Σ w ‖a‖² + what the prior on widths costs
     Matrix coefficients{};  ///< a, K x q
     Vector offset{};        ///< q: what is added to Φa, 0 without an intercept
     Matrix inverse{};       ///< G⁻¹ = (Φ'WΦ + ridge)⁻¹, W the weights, or half the loss's curvature
@@ -54,7 +61,7 @@ inline Matrix without_column(const Matrix& nodes, Index j) {
 
 /// Moves all centers and parameters of Σ_j a_j k(x, z_j; θ_j) at once, the coefficients eliminated (variable
 /// projection):
-///     minimise over (z, log θ) of  min over a of  Σ w ℓ(Φ a + b, y) + ridge Σ w ‖a‖²,
+///     minimise over (z, log θ) of  min over a of  Σ w ℓ(Φ a + b, y) + ridge Σ w ‖a‖²  +  WidthPrior,
 /// b = 0, or with an intercept eliminated likewise, which takes the weighted mean from every column. For
 /// another loss than the squared one the minimum over (a, b) is found by Newton's method on SmoothedLoss, and
 /// its last quadratic model is the one in which the kernels slide; a step counts only if it lowers the loss.
@@ -90,6 +97,12 @@ public:
     /// The cost without kernels: for the squared loss Σ w ‖y‖², about the mean where there is an intercept.
     double energy() const { return energy_; }
     void set_ridge(double ridge) { ridge_ = ridge * loss_.weights().sum(); }
+    void set_width_prior(const WidthPrior& prior) { width_prior_ = prior; }
+    /// See SmoothedLoss. Only for labels.
+    void set_doubt(double doubt) {
+        loss_.doubting(doubt);
+        energy_ = assess(Matrix(domain_.rows(), 0), {}).cost;
+    }
 
     /// At the samples, q x n.
     Matrix prediction(const Slid& model) const {
@@ -139,7 +152,8 @@ public:
         others.reduced.resize((k - 1) * f, (k - 1) * f);
         others.reduced << m.topLeftCorner(j * f, j * f), m.topRightCorner(j * f, rest),
             m.bottomLeftCorner(rest, j * f), m.bottomRightCorner(rest, rest);
-        return now.at.cost + now.at.price(j) - direction(without_column(now.nodes, j), others, damping).gain;
+        return now.at.cost + now.at.price(j) - width_cost(now.nodes.col(j)) -
+               direction(without_column(now.nodes, j), others, damping).gain;
     }
 
 private:
@@ -218,10 +232,27 @@ private:
 
     /// The model on these nodes, its coefficients at their optimum; `start` may hold some to begin with.
     Assessment assess(const Matrix& nodes, const Assessment& start) const {
+        Assessment out;
         if constexpr (squared)
-            return assess(nodes, squares_, 1 + free_rows());
+            out = assess(nodes, squares_, 1 + free_rows());
         else
-            return assess_by_newton(nodes, start);
+            out = assess_by_newton(nodes, start);
+        for (Index j = 0; j < nodes.cols(); ++j) out.cost += width_cost(nodes.col(j));
+        return out;
+    }
+
+    /// log θ/typical of a row, 0 for a coordinate of the center.
+    double excess_width(const ConstVectorRef& node, Index row) const {
+        return row < domain_.dimension() ? 0.0 : std::log(node(row) / width_prior_.typical);
+    }
+
+    double width_cost(const ConstVectorRef& node) const {
+        double cost = 0.0;
+        for (const Index row : steps_.rows()) {
+            const double excess = excess_width(node, row);
+            cost += width_prior_.strength * excess * excess;
+        }
+        return cost;
     }
 
     /// Newton's method on (a, b), a step halved until the loss falls. O(n K²) a step, and the full sums once.
@@ -317,8 +348,8 @@ private:
         return out;
     }
 
-    /// (J'J + damping·diag) δ = J'r, without the coordinates that press against the boundary; at most one
-    /// width a coordinate.
+    /// (J'J + prior + damping·diag) δ = J'r − slope of the prior, without the coordinates that press against
+    /// the boundary; at most one width a coordinate.
     Direction direction(const Matrix& nodes, const Assessment& now, double damping) const {
         constexpr double probe = 1e-3;
         const Index k = nodes.cols(), f = free_rows();
@@ -330,6 +361,12 @@ private:
             for (Index j = 0; j < k * f; ++j) system(j, i) = now.reduced(j, i) * outer(j / f, i / f);
         }
         if (k * f == 0) return {right, 0.0};
+        for (Index j = 0, i = 0; j < k; ++j)
+            for (const Index row : steps_.rows()) {
+                right(i) -= width_prior_.strength * excess_width(nodes.col(j), row);
+                if (row >= domain_.dimension()) system(i, i) += width_prior_.strength;
+                ++i;
+            }
         const Vector sign = right.unaryExpr([](double g) { return g > 0.0 ? 1.0 : g < 0.0 ? -1.0 : 0.0; });
         const Matrix probed = steps_.move(nodes, probe * sign);
         const double floor = 1e-12 * system.diagonal().maxCoeff() + std::numeric_limits<double>::min();
@@ -358,6 +395,7 @@ private:
     SmoothedLoss<Loss> loss_;
     WorkingSquares squares_{};  // where the loss is the squared one: the same for every model
     double ridge_;              // ridge Σ w
+    WidthPrior width_prior_{};
     double energy_{};
     bool intercept_;
 };

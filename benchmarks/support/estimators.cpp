@@ -1,0 +1,5 @@
+#include "estimators.hpp"
+
+template class kernelet::SparseKernelEstimator<>;
+template class kernelet::SparseKernelEstimator<kernelet::AnisotropicGaussian>;
+template class kernelet::SparseKernelEstimator<kernelet::AnisotropicGaussian, kernelet::LogisticLoss>;

@@ -1,0 +1,3 @@
+#include "estimators.hpp"
+
+template class kernelet::SparseKernelEstimator<>;
