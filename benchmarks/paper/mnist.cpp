@@ -2,7 +2,8 @@
 // logistic loss; kernels begin at candidates and then slide off them. Accuracy on the 10 000 test images
 // against kernels a classifier, and the same for ten outputs that share their kernels. Images come by their
 // leading principal components: centers slide in as many coordinates as there are.
-// Usage: mnist [folder] [small] [large] [shared]; without words, small and shared
+// Usage: mnist [folder] [small] [large] [shared] [reduced]; without words, small and shared; reduced, which
+// comes last, trains on the first tenth of the images
 
 #include "../support/mnist.hpp"
 #include "../support/signals.hpp"
@@ -90,8 +91,17 @@ void shared(const Images& images, Index most) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto digits = bench::digits_or_skip(argc, argv);
+    constexpr Index reduction = 10;
+    const bool reduced = argc > 1 && std::string(argv[argc - 1]) == "reduced";
+    if (reduced) --argc;
+    auto digits = bench::digits_or_skip(argc, argv);
     if (!digits) return 0;
+    if (reduced) {
+        const Index kept = digits->train.cols() / reduction;
+        digits->train = digits->train.leftCols(kept).eval();
+        digits->train_labels.resize(static_cast<std::size_t>(kept));
+        std::printf("reduced: trained on %ld images, which costs accuracy\n", static_cast<long>(kept));
+    }
     const auto asked = [&](const std::string& word) {
         return argc <= 2 || std::find(argv + 2, argv + argc, word) != argv + argc;
     };

@@ -2,7 +2,8 @@
 // kernels kept, seconds to tune and to fit, nanoseconds to predict a point, from one run. Every library sees
 // inputs scaled to mean zero and deviation one on the training part. Fits run side by side, each on one
 // thread (but for what a library does by itself); predictions are timed afterwards, one after the other.
-// Usage: peers [folder of the data = ../shared/data and the like]
+// Usage: peers [folder of the data = ../shared/data and the like] [reduced: each data set once, on few
+// samples]
 
 #include "peer.hpp"
 
@@ -95,6 +96,17 @@ std::vector<DataSet> data_sets(const std::optional<std::string>& folder) {
     add("banana.csv", "the KEEL repository (data set banana)", true, 1, "banana",
         "% wrong, one fifth left out");
     return sets;
+}
+
+/// For a look that does not wait for the slowest: one trial each, on so few samples.
+void reduce(std::vector<DataSet>& sets) {
+    constexpr Index most_samples = 200;
+    for (DataSet& set : sets) {
+        set.trials.resize(1);
+        set.trials.front().train = set.trials.front().train.at_most(most_samples);
+        set.measured += kernelet::detail::text("; reduced: the first of them, at most ", most_samples,
+                                               " samples to train");
+    }
 }
 
 /// One peer on one trial.
@@ -248,8 +260,10 @@ int main(int argc, char** argv) {
 #else
     std::printf("dlib left out: not found when this was built (libdlib-dev, dlib-devel)\n");
 #endif
-    const std::vector<DataSet> sets =
-        data_sets(argc > 1 ? std::optional<std::string>(argv[1]) : std::nullopt);
+    const bool reduced = argc > 1 && std::string(argv[argc - 1]) == "reduced";
+    if (reduced) --argc;
+    std::vector<DataSet> sets = data_sets(argc > 1 ? std::optional<std::string>(argv[1]) : std::nullopt);
+    if (reduced) reduce(sets);
     const double start = bench::seconds();
 
     struct Task {
