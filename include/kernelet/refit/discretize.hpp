@@ -121,8 +121,12 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     Slide<Kernel, Omega, Loss> slide(kernel, points, domain, y, weights, ridge, intercept, loss,
                                      classes ? window_of_margin : window_of_noise * deviation);
     const Index parameters = slide.free_rows() + y.rows();
+    // Once a kernel: a width for each coordinate shares it, or a kernel would pay more the more it can tell.
+    Index width_rows = 0;
+    for (Index row = domain.dimension(); row < domain.rows(); ++row) width_rows += domain.free(row) ? 1 : 0;
     slide.set_width_prior({typical_width * domain.widths().hi,
-                           sample_noise * weights.mean() / (prior_log_width * prior_log_width)});
+                           sample_noise * weights.mean() / (prior_log_width * prior_log_width) /
+                               static_cast<double>(std::max<Index>(1, width_rows))});
     // Never more parameters than samples: kernels that many could follow the noise anywhere.
     const Index affordable = std::max<Index>(1, y.size() / parameters);
     const Index most = std::min(affordable, options.max_kernels.value_or(affordable));
