@@ -70,7 +70,7 @@ struct Setting {
     }
 
     Slid completed(const Goal& goal, const Matrix& start, Index most) const {
-        return complete(slide, goal, candidates, slide(start), most, SlideOptions{});
+        return complete(slide, goal, candidates, slide(start), most);
     }
 
     Slid found(const Goal& goal, const Matrix& peaks, Index most = 60,

@@ -62,27 +62,6 @@ TEST_CASE("a smoothed loss is the loss averaged over its window, and its pull ha
     }
 }
 
-TEST_CASE("doubted labels are a mixture of the labels and their opposites", "[smoothed_loss]") {
-    using namespace smoothed_loss_test;
-    constexpr double doubt = 0.03;
-    const Matrix opposite = -labels;
-    for (const auto& [name, loss] : losses) {
-        INFO(name);
-        const SmoothedLoss<Loss> plain(loss, labels, weights, 0.25), against = plain.on(opposite, weights);
-        SmoothedLoss<Loss> doubting = plain;
-        doubting.doubting(doubt);
-        const auto mixed = [&](const auto& one, const auto& other) {
-            return (1.0 - doubt) * one + doubt * other;
-        };
-        CHECK(doubting.cost(predictions) ==
-              Approx(mixed(plain.cost(predictions), against.cost(predictions))).epsilon(1e-12));
-        CHECK((doubting.pull(predictions) - mixed(plain.pull(predictions), against.pull(predictions)))
-                  .cwiseAbs()
-                  .maxCoeff() <= 1e-12);
-        CHECK(doubting.on(labels, weights).cost(predictions) == doubting.cost(predictions));
-    }
-}
-
 TEST_CASE("the working squares agree with a loss to second order, at a curvature that is never zero",
           "[smoothed_loss]") {
     using namespace smoothed_loss_test;

@@ -47,6 +47,7 @@
 #include <kernelet/peaks/extract_peaks.hpp>
 #include <kernelet/refit/complete.hpp>
 #include <kernelet/refit/discretize.hpp>
+#include <kernelet/refit/explained.hpp>
 #include <kernelet/refit/fewest.hpp>
 #include <kernelet/refit/goal.hpp>
 #include <kernelet/refit/keep_cheapest.hpp>

@@ -71,7 +71,7 @@ struct Options {
     /// Where there are more samples, the dual is solved on so many of them, drawn at random, and the
     /// certificate speaks of those; kernels are chosen, slid and fitted on all. The dual's time grows with
     /// the square of n, and peaks are where they are long before all samples are asked.
-    Index dual_samples = 5000;
+    Index dual_samples = 2000;
     /// Same seed, same input, same binary: same bits.
     std::uint64_t seed = 1;
     PeakOptions peaks{};

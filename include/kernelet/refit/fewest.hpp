@@ -32,8 +32,10 @@ struct FewestOptions {
 template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss>
 Slid fewest(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, const Matrix& peaks,
             const Matrix& candidates, Index most, const FewestOptions& options = {}) {
+    CompleteOptions completing;
+    completing.sliding = options.sliding;
     const auto improved = [&](Slid model) {
-        return prune(slide, goal, complete(slide, goal, candidates, std::move(model), most, options.sliding),
+        return prune(slide, goal, complete(slide, goal, candidates, std::move(model), most, completing),
                      options.sliding, options.pruning);
     };
     const Slid all = slide(peaks, options.sliding);

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <kernelet/peaks/coherence.hpp>
-#include <kernelet/refit/complete.hpp>
 #include <kernelet/refit/descent.hpp>
+#include <kernelet/refit/explained.hpp>
+#include <kernelet/refit/slide.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -149,10 +148,9 @@ private:
     }
 
     /// The model with candidates more, those that explain most of what is left, to `size` kernels. By batches
-    /// of half its size: within one, none that is coherent with another, since both would explain the same.
+    /// of half its size.
     KernelExpansion grown(const Part& part, const Descent<Kernel, Omega, Loss>& descent,
                           KernelExpansion model, const Matrix& candidates, Index size) const {
-        constexpr double most_coherent = 0.5;
         constexpr Index batches_a_model = 2, steps_a_batch = 10, most_samples = 4096;
         const Index n = part.points.size();
         const Part some(part.points, part.loss,
@@ -162,20 +160,9 @@ private:
             const Vector explained =
                 explained_by(kernel_, some.points, candidates, some.loss.pull(prediction),
                              some.loss.curvature(prediction));
-            std::vector<Index> order(static_cast<std::size_t>(candidates.cols())), batch;
-            std::iota(order.begin(), order.end(), Index{0});
-            std::stable_sort(order.begin(), order.end(),
-                             [&](Index l, Index r) { return explained(l) > explained(r); });
             const Index count =
                 std::min(size - model.size(), std::max(options_.first, model.size()) / batches_a_model);
-            for (const Index candidate : order) {
-                if (static_cast<Index>(batch.size()) == count || !(explained(candidate) > 0.0)) break;
-                const bool apart = std::none_of(batch.begin(), batch.end(), [&](Index chosen) {
-                    return coherence(kernel_, some.points, candidates.col(chosen),
-                                     candidates.col(candidate)) > most_coherent;
-                });
-                if (apart) batch.push_back(candidate);
-            }
+            const std::vector<Index> batch = foremost(kernel_, some.points, candidates, explained, count);
             if (batch.empty()) break;
             model = with(std::move(model), candidates(Eigen::all, batch));
             if (model.size() < size) model = descent(std::move(model), {.max_steps = steps_a_batch});

@@ -3,7 +3,9 @@
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/refit/node_steps.hpp>
+#include <kernelet/refit/slid.hpp>
 #include <kernelet/refit/smoothed_loss.hpp>
+#include <kernelet/refit/width_prior.hpp>
 
 #include <Eigen/Cholesky>
 
@@ -20,44 +22,6 @@ struct SlideOptions {
     double least_progress = 1e-5;  ///< relative decrease of the cost below which it has arrived
     double damping = 0.1;          ///< to begin with
 };
-
-/// What is believed of widths before the data are seen: log θ normal about that of a typical width. Costs
-/// strength · (log θ/typical)² for each width of each kernel that may move; strength 0: nothing is believed.
-struct WidthPrior {
-    double typical = 1.0;
-    double strength = 0.0;
-};
-
-/// A model's cost and all that follows from the sums it took: coefficients, the quadratic model in which its
-/// kernels slide, and what a kernel less would cost.
-struct Assessment {
-    double cost{};          ///< Σ w ℓ(Φa + b, y) + ridge Σ w ‖a‖² + what the prior on widths costs
-    Matrix coefficients{};  ///< a, K x q
-    Vector offset{};        ///< q: what is added to Φa, 0 without an intercept
-    Matrix inverse{};       ///< G⁻¹ = (Φ'WΦ + ridge)⁻¹, W the weights, or half the loss's curvature
-    Matrix cross{};         ///< Φ'WB, K x Kf
-    Matrix reduced{};       ///< M = B'WB − B'WΦ G⁻¹ Φ'WB
-    Matrix pull{};          ///< B'W(y − Φa), Kf x q
-    Vector mass{};          ///< Σ_i w_i k_ij² / mean w: how many samples' worth of data a kernel sees
-
-    /// The rise of the cost when kernel j leaves and nothing slides: a_j²/(G⁻¹)_jj, exactly.
-    double price(Index j) const { return coefficients.row(j).squaredNorm() / inverse(j, j); }
-};
-
-/// Kernels where a slide left them.
-struct Slid {
-    Matrix nodes{};  ///< (d + p) x K
-    Assessment at{};
-
-    Index size() const { return nodes.cols(); }
-};
-
-/// The nodes without column j.
-inline Matrix without_column(const Matrix& nodes, Index j) {
-    Matrix rest(nodes.rows(), nodes.cols() - 1);
-    rest << nodes.leftCols(j), nodes.rightCols(nodes.cols() - 1 - j);
-    return rest;
-}
 
 /// Moves all centers and parameters of Σ_j a_j k(x, z_j; θ_j) at once, the coefficients eliminated (variable
 /// projection):
@@ -98,12 +62,6 @@ public:
     double energy() const { return energy_; }
     void set_ridge(double ridge) { ridge_ = ridge * loss_.weights().sum(); }
     void set_width_prior(const WidthPrior& prior) { width_prior_ = prior; }
-    /// See SmoothedLoss. Only for labels.
-    void set_doubt(double doubt) {
-        loss_.doubting(doubt);
-        energy_ = assess(Matrix(domain_.rows(), 0), {}).cost;
-    }
-
     /// At the samples, q x n.
     Matrix prediction(const Slid& model) const {
         return values(model.nodes, model.at.coefficients, model.at.offset);
@@ -241,17 +199,12 @@ private:
         return out;
     }
 
-    /// log θ/typical of a row, 0 for a coordinate of the center.
-    double excess_width(const ConstVectorRef& node, Index row) const {
-        return row < domain_.dimension() ? 0.0 : std::log(node(row) / width_prior_.typical);
-    }
+    bool is_width(Index row) const { return row >= domain_.dimension(); }
 
     double width_cost(const ConstVectorRef& node) const {
         double cost = 0.0;
-        for (const Index row : steps_.rows()) {
-            const double excess = excess_width(node, row);
-            cost += width_prior_.strength * excess * excess;
-        }
+        for (const Index row : steps_.rows())
+            if (is_width(row)) cost += width_prior_.cost(node(row));
         return cost;
     }
 
@@ -363,8 +316,10 @@ private:
         if (k * f == 0) return {right, 0.0};
         for (Index j = 0, i = 0; j < k; ++j)
             for (const Index row : steps_.rows()) {
-                right(i) -= width_prior_.strength * excess_width(nodes.col(j), row);
-                if (row >= domain_.dimension()) system(i, i) += width_prior_.strength;
+                if (is_width(row)) {
+                    right(i) -= width_prior_.strength * width_prior_.excess(nodes(row, j));
+                    system(i, i) += width_prior_.strength;
+                }
                 ++i;
             }
         const Vector sign = right.unaryExpr([](double g) { return g > 0.0 ? 1.0 : g < 0.0 ? -1.0 : 0.0; });

@@ -20,8 +20,7 @@ struct WorkingSquares {
 /// over a window,
 ///     ℓ_s(f, y) = mean of ℓ(f + s u_k, y),   u_k the middles of equal parts of [−1, 1],
 /// so that every convex loss, whatever its kinks, has a slope that Newton's method can follow; the curvature
-/// is the secant (ℓ'(f + s) − ℓ'(f − s))/2s. The squared loss needs no window and is taken as it is. Labels
-/// may be doubted: ℓ is then (1 − δ) ℓ(f, y) + δ ℓ(f, −y), see doubting().
+/// is the secant (ℓ'(f + s) − ℓ'(f − s))/2s. The squared loss needs no window and is taken as it is.
 template <ConvexLoss Loss>
 class SmoothedLoss {
 public:
@@ -32,16 +31,7 @@ public:
         : loss_(std::move(loss)), y_(y), weights_(weights), window_(window) {}
 
     /// The same loss of other samples. Holds references to them.
-    SmoothedLoss on(const Matrix& y, const Vector& weights) const {
-        return SmoothedLoss(loss_, y, weights, window_).doubting(doubt_);
-    }
-
-    /// Each label counts as the other one by this share. What can be told apart without error is otherwise
-    /// told apart the better the steeper, and a boundary is left to the few samples next to it.
-    SmoothedLoss& doubting(double doubt) {
-        doubt_ = doubt;
-        return *this;
-    }
+    SmoothedLoss on(const Matrix& y, const Vector& weights) const { return {loss_, y, weights, window_}; }
 
     const Loss& loss() const { return loss_; }
     const Matrix& target() const { return y_; }
@@ -53,7 +43,7 @@ public:
         for (Index i = 0; i < prediction.cols(); ++i)
             for (Index o = 0; o < prediction.rows(); ++o)
                 sum += weights_(first + i) *
-                       average([&](double f) { return value(f, y_(o, first + i)); }, prediction(o, i));
+                       average([&](double f) { return loss_.value(f, y_(o, first + i)); }, prediction(o, i));
         return sum;
     }
 
@@ -62,9 +52,9 @@ public:
         Matrix slopes(prediction.rows(), prediction.cols());
         for (Index i = 0; i < prediction.cols(); ++i)
             for (Index o = 0; o < prediction.rows(); ++o)
-                slopes(o, i) =
-                    -0.5 * weights_(first + i) *
-                    average([&](double f) { return derivative(f, y_(o, first + i)); }, prediction(o, i));
+                slopes(o, i) = -0.5 * weights_(first + i) *
+                               average([&](double f) { return loss_.derivative(f, y_(o, first + i)); },
+                                       prediction(o, i));
         return slopes;
     }
 
@@ -77,7 +67,8 @@ public:
             for (Index o = 0; o < prediction.rows(); ++o) {
                 const double f = prediction(o, i), y = y_(o, i);
                 h(i) =
-                    std::max(h(i), weights_(i) * (derivative(f + window_, y) - derivative(f - window_, y)) /
+                    std::max(h(i), weights_(i) *
+                                       (loss_.derivative(f + window_, y) - loss_.derivative(f - window_, y)) /
                                        (4.0 * window_));
             }
         // Where no sample has any, as for labels all of which are met with room, what a weight would give.
@@ -103,15 +94,6 @@ public:
 private:
     static constexpr double least_curvature = 1e-2;  // of the mean: steps ten thousand times too long are cut
 
-    double value(double f, double y) const {
-        if (doubt_ == 0.0) return loss_.value(f, y);
-        return (1.0 - doubt_) * loss_.value(f, y) + doubt_ * loss_.value(f, -y);
-    }
-    double derivative(double f, double y) const {
-        if (doubt_ == 0.0) return loss_.derivative(f, y);
-        return (1.0 - doubt_) * loss_.derivative(f, y) + doubt_ * loss_.derivative(f, -y);
-    }
-
     template <class Function>
     double average(const Function& of, double f) const {
         if constexpr (is_squared) return of(f);
@@ -125,7 +107,6 @@ private:
     const Matrix& y_;
     const Vector& weights_;
     double window_;
-    double doubt_ = 0.0;
 };
 
 }  // namespace kernelet
