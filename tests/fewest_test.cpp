@@ -300,6 +300,22 @@ TEST_CASE("the candidate that explains most is the best single kernel", "[comple
     CHECK(explained_by(Gaussian{}, detail::TiledPoints(x), Matrix(2, 0), outlier, weights).size() == 0);
 }
 
+TEST_CASE("foremost candidates explain most, each something else", "[complete]") {
+    using namespace fewest_test;
+    const detail::TiledPoints points(Matrix(Vector::LinSpaced(50, -3.0, 3.0).transpose()));
+    Matrix candidates(2, 5);
+    candidates << 0.0, 0.01, 2.0, -2.0, 2.1,  //
+        0.5, 0.5, 0.5, 0.5, 0.4;
+    Vector explained(5);
+    explained << 3.0, 4.0, 1.0, 0.0, 2.0;
+    using Places = std::vector<Index>;
+    CHECK(foremost(Gaussian{}, points, candidates, explained, 1) == Places{1});
+    // 0 is nearly 1, 2 nearly 4; 3 explains nothing
+    CHECK(foremost(Gaussian{}, points, candidates, explained, 5) == Places{1, 4});
+    CHECK(foremost(Gaussian{}, points, candidates, explained, 0).empty());
+    CHECK(foremost(Gaussian{}, points, Matrix(2, 0), Vector(0), 3).empty());
+}
+
 TEST_CASE("complete adds kernels until the goal is met, and no more than allowed", "[complete]") {
     using namespace fewest_test;
     const Matrix x = Vector::LinSpaced(101, -3.0, 3.0).transpose();
@@ -326,4 +342,28 @@ TEST_CASE("complete by the criterion stops where a kernel more is not worth it",
     CHECK(done.size() <= 8);
     CHECK(goal.score(done) < goal.score(s.slide(Matrix(2, 0))));
     CHECK(s.completed(goal, truth.nodes, 60).size() == 5);
+}
+
+TEST_CASE("complete looks beyond a kernel that is not worth it", "[complete]") {
+    using namespace fewest_test;
+    Index by_patience = 0, by_tries = 0;
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        // a chessboard under noise: a field alone pays little
+        const Matrix x = support::uniforms(2, 150, seed, -1.0, 1.0);
+        const Matrix y = (4.0 * x.row(0)).array().sin() * (4.0 * x.row(1)).array().sin() +
+                         0.3 * support::normals(1, 150, seed + 100).array();
+        const Setting s(x, y, 0.3, Box(Vector::Constant(2, -1.2), Vector::Constant(2, 1.2), {0.1, 1.7}), 500);
+        const Goal goal = s.criterion();
+        const auto score = [&](const CompleteOptions& options) {
+            return goal.score(complete(s.slide, goal, s.candidates, s.slide(Matrix(3, 0)), 60, options));
+        };
+        const double at_once = score({.tries = 1, .patience = 0});
+        const double later = score({.tries = 1}), others = score({.patience = 0});
+        CHECK(later <= at_once);
+        CHECK(others <= at_once);
+        if (later < at_once) ++by_patience;
+        if (others < at_once) ++by_tries;
+    }
+    CHECK(by_patience > 0);
+    CHECK(by_tries > 0);
 }

@@ -23,9 +23,9 @@ namespace kernelet {
 ///                   For a loss that grows as the p-th power of the residual, N counts 2/p times: the
 ///                   likelihood of noise of unknown size.
 ///     classes       2 cost + ½ parameters · log N a kernel: a loss of labels is a likelihood of its own, and
-///                   what is wanted is the boundary, not the truth behind it. At the whole price bananas have
-///                   6 kernels, at half of it 9 and a better boundary; at Akaike's 2 a parameter, below a
-///                   quarter, a worse one again.
+///                   what is wanted is the boundary, not the truth behind it. Bananas have 6 kernels at the
+///                   whole price, 9 to 10 at half of it and a boundary at least as good; at a quarter, near
+///                   Akaike's 2 a parameter, rooms by Wi-Fi are told apart worse.
 ///     max_kernels   one of these, and no more kernels than that
 /// Costs are relative to the energy, the cost without kernels, so that the unit of y cancels to the bit.
 class Goal {
