@@ -52,9 +52,9 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
                           const Options& options) {
     // Deviation of a coefficient before the data are seen, in deviations of y. At 20, kernels at the chirp's
     // undersampled ends reach 34 times the largest |y|; at 3 the bias shows in the error. Labels that can be
-    // told apart are told the better the steeper, and data never stop that: at 2 instead of 20, rooms by
-    // Wi-Fi and bananas are told apart better on samples left out, with a few kernels more and centers
-    // among the samples that they speak for. Kernels by the hundred hold each other back.
+    // told apart are told the better the steeper, and data never stop that: at 20 the centers of digits look
+    // like no digit, at 2 they do, and rooms by Wi-Fi are told apart as well or a little better. Kernels by
+    // the hundred hold each other back.
     constexpr double prior_coefficient = 7.0, prior_decision = 2.0;
     // log θ before the data are seen: about a width that spans the domain by 3 to either side, widths().hi
     // being half of its diagonal, with a deviation of one. On noisy data kernels would shrink to a few
