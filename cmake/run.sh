@@ -199,12 +199,12 @@ run_tests() {
     say "all passed in $(($(date +%s) - start)) s$skipped"
 }
 
-build_benchmarks() {
+build_benchmarks() { # targets, all of them where none is named
     install_missing g++ cmake ninja eigen gnuplot benchmark zlib cli11 libsvm dlib lapack
     check g++ cmake ninja eigen # the rest is left out where it is not to be had
     say "build"
     cmake --preset bench --log-level=WARNING
-    cmake --build --preset bench
+    cmake --build --preset bench ${1:+--target "$@"}
 }
 
 bench() {
@@ -221,24 +221,22 @@ bench() {
 }
 
 run_in_paper() { # program arguments...: what it prints also goes to <program>.txt
-    if [ ! -x "$1" ]; then return 0; fi
     name=$(basename "$1")
     say "$name"
     # The status of a pipe is that of its end, so that the program's own is handed on in a file.
     { "$@" || echo "$name" >>failed; } | tee "$name.txt"
 }
 
+synthetic='remark widths centers_and_widths complexity smoothness'
+on_data='wifi mnist_prototypes banana'
+
 paper() { # arguments for the experiments
-    build_benchmarks
+    build_benchmarks $(printf 'kernelet_paper_%s ' $synthetic $on_data mnist) kernelet_peers_peers
     mkdir -p build/paper
     cd build/paper
     rm -f failed
-    for name in remark widths centers_and_widths complexity smoothness; do
-        run_in_paper "../bench/bin/paper/$name" "$@"
-    done
-    for name in wifi mnist_prototypes banana; do
-        run_in_paper "../bench/bin/paper/$name"
-    done
+    for name in $synthetic; do run_in_paper "../bench/bin/paper/$name" "$@"; done
+    for name in $on_data; do run_in_paper "../bench/bin/paper/$name"; done
     reduced=reduced
     case " $* " in *" --full "*) reduced= ;; esac
     run_in_paper ../bench/bin/paper/mnist $reduced

@@ -3,10 +3,12 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/random.hpp>
+#include <kernelet/domains/any_domain.hpp>
 #include <kernelet/domains/around_samples.hpp>
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/candidate_centers.hpp>
 #include <kernelet/domains/fixed_width.hpp>
+#include <kernelet/kernels/anisotropic_gaussian.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +19,7 @@
 namespace domains_test {
 
 using Catch::Matchers::ContainsSubstring;
+using kernelet::AnyDomain;
 using kernelet::AroundSamples;
 using kernelet::Box;
 using kernelet::CandidateCenters;
@@ -394,6 +397,44 @@ TEST_CASE("an invalid domain is refused, and the argument named", "[domains]") {
     }
     CHECK_THAT(refusal([&] { AroundSamples(holed, good); }), ContainsSubstring("samples(1, 3)"));
     CHECK_THAT(refusal([&] { CandidateCenters(holed, good); }), ContainsSubstring("centers(1, 3)"));
+}
+
+/// Member by member, for a kernel with a width a coordinate as well.
+template <class Omega>
+void check_held(const Omega& domain) {
+    static_assert(kernelet::Domain<AnyDomain>);
+    const AnyDomain any = domain;
+    CHECK(any.dimension() == domain.dimension());
+    CHECK(any.rows() == domain.rows());
+    CHECK(any.uniforms() == domain.uniforms());
+    CHECK(any.widths().lo == domain.widths().lo);
+    CHECK(any.widths().hi == domain.widths().hi);
+    for (Index row = 0; row < domain.rows(); ++row) CHECK(any.free(row) == domain.free(row));
+    CHECK(drawn(any, 20, 3) == drawn(domain, 20, 3));
+    const Vector outside = Vector::Constant(domain.rows(), 99.0);
+    Vector by_any = outside, by_domain = outside;
+    any.project(by_any);
+    domain.project(by_domain);
+    CHECK(by_any == by_domain);
+    CHECK(by_any != outside);
+    const std::optional<Quadrature> rule = domain.rule(500), of_any = any.rule(500);
+    REQUIRE(of_any.has_value() == rule.has_value());
+    if (rule) CHECK((of_any->nodes == rule->nodes && of_any->weights == rule->weights));
+}
+
+TEST_CASE("any domain is the domain it holds") {
+    const auto layout = kernelet::parameter_layout(kernelet::AnisotropicGaussian{}, 2);
+    const auto check = [&](const auto& domain) {
+        check_held(domain);
+        check_held(domain.with_parameters(layout));
+        CHECK(AnyDomain(domain).with_parameters(layout).rows() == 4);
+    };
+    const Matrix points = (Matrix(2, 3) << 0.0, 1.0, 4.0, -1.0, 2.0, 0.5).finished();
+    check(Box(lo2, hi2, {0.1, 1.0}));
+    check(FixedWidth(lo2, hi2, 0.3));
+    check(CandidateCenters(points, {0.1, 1.0}));
+    check(CandidateCenters(points, {0.1, 1.0}).released());
+    check(AroundSamples(points, {0.1, 1.0}));
 }
 
 }  // namespace domains_test

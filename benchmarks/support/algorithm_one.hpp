@@ -2,12 +2,8 @@
 
 #include "realisation.hpp"
 
-#include <kernelet/kernelet.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
+#include <kernelet/domains/any_domain.hpp>
+#include <kernelet/model/sparse_kernel_model.hpp>
 
 /// The paper's own way to a model: Algorithm 1 with the printed steps, the peaks of α, least squares on them;
 /// nothing slid, added or dropped afterwards.
@@ -48,48 +44,16 @@ public:
     const Matrix& nodes() const { return nodes_; }
 
     /// Least squares on the `most` highest peaks.
-    kernelet::SparseKernelModel<kernelet::Gaussian> model(Index most) const {
-        const Matrix chosen = nodes_.leftCols(std::min(most, size()));
-        const auto solved =
-            kernelet::least_squares(kernelet::Gaussian{}, kernelet::detail::TiledPoints(x_), chosen, y_,
-                                    Vector::Ones(x_.cols()), kernelet::Options{}.ridge);
-        return {kernelet::Gaussian{}, kernelet::InputScaling::identity(x_.rows()), chosen,
-                solved.coefficients, Vector::Zero(1)};
-    }
+    kernelet::SparseKernelModel<kernelet::Gaussian> model(Index most) const;
     kernelet::SparseKernelModel<kernelet::Gaussian> model() const { return model(size()); }
 
 private:
-    template <class Omega>
-    friend AlgorithmOneFit algorithm_one(const Realisation&, const Omega&, const PrintedSteps&);
+    friend AlgorithmOneFit algorithm_one(const Realisation&, const kernelet::AnyDomain&, const PrintedSteps&);
 
     Matrix x_{}, y_{}, nodes_{};
 };
 
-template <class Omega>
-AlgorithmOneFit algorithm_one(const Realisation& r, const Omega& domain, const PrintedSteps& steps) {
-    using namespace kernelet;
-    const Index n = r.x.cols();
-    const Gaussian kernel;
-    const detail::TiledPoints points(r.x);
-    AlgorithmOneFit fit;
-    fit.x_ = r.x;
-    fit.y_ = r.y.transpose();
-    const FeasibleSet<SquaredLoss> feasible(SquaredLoss{}, fit.y_, Scope::per_sample,
-                                            Vector::Constant(n, unstated_tolerance), Vector::Ones(n));
-    const DualProblem problem(kernel, domain, points, feasible, steps.gamma);
-    StochasticSupergradientOptions options;
-    options.eta_lambda = steps.eta_lambda;
-    options.eta_mu = steps.eta_mu;
-    options.batch = unstated_batch;
-    options.iterations = steps.iterations;
-    const DualSolution dual = StochasticSupergradient(options).solve(problem);
-    fit.diverged = dual.status == Status::diverged;
-    const CoefficientField field(kernel, r.x, dual.lambda, steps.gamma, InputScaling::identity(r.x.rows()));
-    const ExtractedPeaks found = extract_peaks(field, domain, points, dual.quadrature.nodes);
-    fit.nodes_.resize(domain.rows(), static_cast<Index>(found.peaks.size()));
-    for (std::size_t j = 0; j < found.peaks.size(); ++j)
-        fit.nodes_.col(static_cast<Index>(j)) = found.peaks[j].node;
-    return fit;
-}
+AlgorithmOneFit algorithm_one(const Realisation& r, const kernelet::AnyDomain& domain,
+                              const PrintedSteps& steps);
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/noise.hpp>
 #include <kernelet/detail/spatial_order.hpp>
+#include <kernelet/domains/any_domain.hpp>
 #include <kernelet/domains/around_samples.hpp>
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/read_off.hpp>
@@ -178,18 +179,13 @@ private:
         return samples;
     }
 
-    /// All that a fit without a domain is made of. Defined below, so that it is not inline, and
-    /// `extern template class SparseKernelEstimator<...>` spares a file its compilation.
+    // What a fit is made of is defined below, so that it is not inline, and
+    // `extern template class SparseKernelEstimator<...>` spares a file its compilation.
     Fit<Kernel> fit_on_samples(const Samples& given, ObserverFunction observer,
                                const WarmStart& warm = {}) const;
-
-    template <class Omega>
-    Fit<Kernel> fit_on_domain(const Samples& given, const Omega& domain, ObserverFunction observer) const {
-        const Samples samples = checked(given);
-        detail::require(domain.dimension() == samples.x.rows(), "the domain has ", domain.dimension(),
-                        " coordinates but x has ", samples.x.rows(), " rows");
-        return run(samples, InputScaling::identity(samples.x.rows()), domain, std::move(observer), {});
-    }
+    Fit<Kernel> fit_on_domain(const Samples& given, const AnyDomain& domain, ObserverFunction observer) const;
+    Fit<Kernel> run(const Samples& samples, const InputScaling& scaling, const AnyDomain& given_domain,
+                    ObserverFunction observer, const WarmStart& warm) const;
 
     /// What the fit is measured from: zero where that is among the values of y, its range and a tenth more:
     /// the paper's model, which has no offset. Elsewhere, as for a temperature in kelvin, the mean. With an
@@ -211,136 +207,6 @@ private:
     static constexpr std::uint64_t part_stream = 41;  // of the generator: which samples the dual is solved on
     static constexpr int path_doublings = 2;  // of the threshold, in search of a model within max_kernels
 
-    /// The composition. Everything is in the units of the fit from here on.
-    template <class Omega>
-    Fit<Kernel> run(const Samples& samples, const InputScaling& scaling, const Omega& given_domain,
-                    ObserverFunction observer, const WarmStart& warm) const {
-        const Clock::time_point start = Clock::now();
-        Report report;
-        ObserverFunction watch;
-        bool stopped = false;
-        if (observer)
-            watch = [&](const Progress& progress) {
-                Progress timed = progress;
-                timed.seconds = seconds_since(start);
-                if (observer(timed) == Verdict::stop) stopped = true;
-                return stopped ? Verdict::stop : Verdict::proceed;
-            };
-
-        // samples in spatial order, y from its baseline
-        const Matrix unordered = scaling.to_internal(samples.x);
-        const std::vector<Index> order = detail::spatial_order(unordered);
-        const Matrix x = unordered(Eigen::all, order);
-        Matrix y = samples.y(Eigen::all, order);
-        const Vector weights = samples.weights(order);
-        const Vector offset = baseline(y, weights);
-        y.colwise() -= offset;
-
-        // dual, on some of the samples where they are very many
-        const Omega domain = given_domain.with_parameters(parameter_layout(kernel_, x.rows()));
-        const detail::TiledPoints points(x);
-        const bool tolerance_given = options_.tolerance || samples.tolerances.size() > 0;
-        detail::NoiseEstimate noise{0.0, 1.0};
-        if ((!tolerance_given || detail::adapts<Loss>)&&!detail::is_classification<Loss>())
-            noise = detail::noise_estimate(x, y);
-        report.noise_deviation = noise.deviation;
-        const Loss loss = detail::adapted(loss_, report.noise_deviation);
-        const Vector tolerance =
-            samples.tolerances.size() > 0 ? Vector(samples.tolerances(order))
-            : options_.tolerance
-                ? Vector(Vector::Constant(y.cols(), *options_.tolerance))
-                : Vector(Vector::Constant(y.cols(),
-                                          default_tolerance(loss, x, y, report.noise_deviation, options_)));
-        report.tolerance = tolerance.maxCoeff();
-        report.samples = x.cols();
-        report.dual_samples = std::min(x.cols(), options_.dual_samples);
-        std::vector<Index> part = detail::random_part(x.cols(), report.dual_samples,
-                                                      detail::CounterRandom(options_.seed, part_stream));
-        const Matrix part_x = x(Eigen::all, part), part_y = y(Eigen::all, part);
-        const Vector part_weights = weights(part), part_tolerance = tolerance(part);
-        const detail::TiledPoints part_points(part_x);
-        for (Index& i : part) i = order[static_cast<std::size_t>(i)];  // now of the samples given
-        const DualStage<Kernel, Loss, Omega, Solver> stage{
-            kernel_, loss, domain, part_points, part_y, part_weights, part_tolerance, solver_, options_};
-        WarmStart from = warm;
-        if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, part);
-        SolvedDual dual = stage.solve(from, watch);
-        double dual_seconds = seconds_since(start);
-        const Matrix candidates = stage.problem(stage.feasible(part_tolerance)).nodes(candidate_nodes).nodes;
-        const auto read_off = [&](const SolvedDual& solved) {
-            const FeasibleSet<Loss> all(loss, y, options_.scope, stage.relaxed(tolerance, solved), weights);
-            return discretize(kernel_, domain, points, all, part_x, solved.solution, solved.certificate.gamma,
-                              candidates,
-                              {tolerance_given ? report.tolerance : report.noise_deviation, noise.known,
-                               tolerance_given, offset.squaredNorm() > 0.0},
-                              options_);
-        };
-        Discretization chosen = read_off(dual);
-        // Along the path of growing γ for the best model within max_kernels.
-        for (int doubling = 0; doubling < path_doublings && chosen.bound == Bound::max_kernels && !stopped &&
-                               !dual.infeasible && !options_.gamma && !chosen.large;
-             ++doubling) {
-            from.lambda = dual.solution.lambda;
-            from.gamma = 4.0 * dual.certificate.gamma;  // twice the threshold
-            const double before = seconds_since(start);
-            SolvedDual next = stage.solve(from, watch);
-            dual_seconds += seconds_since(start) - before;
-            Discretization candidate = read_off(next);
-            if (candidate.cost < chosen.cost) {
-                next.unsparse_height = dual.unsparse_height;
-                dual = std::move(next);
-                chosen = std::move(candidate);
-            }
-        }
-        static_cast<Certificate&>(report) = dual.certificate;
-        report.unsparse_height = dual.unsparse_height;
-        report.solved_tolerance = dual.tolerances.maxCoeff();
-        // A tolerance that nobody asked for is whatever turned out to be feasible.
-        if (!tolerance_given) report.tolerance = report.solved_tolerance;
-        const bool infeasible = dual.infeasible && tolerance_given;
-        report.status = infeasible ? Status::infeasible : dual.solution.status;
-        Matrix multipliers = Matrix::Zero(y.rows(), y.cols());
-        multipliers(Eigen::all, part) = dual.solution.lambda;
-        report.prices = multipliers.colwise().norm();
-        for (const Index i : infeasible ? dual.culprits : std::vector<Index>{})
-            report.culprits.push_back(part[static_cast<std::size_t>(i)]);
-        // A constant, where no kernel is worth it, is the mean.
-        if (chosen.nodes.cols() == 0 && options_.center && !options_.intercept.value_or(false) &&
-            !detail::is_classification<Loss>())
-            chosen.offset = y * weights / weights.sum();
-        report.peaks = chosen.peaks;
-        report.merged = chosen.merged;
-        report.bound = chosen.bound;
-        SparseKernelModel<Kernel> model(kernel_, scaling, std::move(chosen.nodes),
-                                        std::move(chosen.coefficients), offset + chosen.offset,
-                                        std::move(chosen.statistics));
-        CoefficientField<Kernel> field(kernel_, part_x, dual.solution.lambda, report.gamma, scaling,
-                                       report.support_measure);
-
-        const Matrix prediction =
-            detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()).colwise() +
-            chosen.offset;
-        const FeasibleSet<Loss> asked(loss, y, options_.scope, tolerance, weights);
-        report.kernels = model.size();
-        report.residual = asked.residual(prediction);
-        constexpr double rounding = 1e-9;
-        report.model_violation = asked.violation(prediction);
-        if (report.model_violation <= rounding * (report.tolerance + y.cwiseAbs().maxCoeff()))
-            report.model_violation = 0.0;
-        const bool missed = tolerance_given && report.model_violation > 0.0;
-        if (stopped)
-            report.status = Status::stopped;
-        else if (report.bound == Bound::max_kernels && report.status != Status::infeasible)
-            report.status = Status::kernel_limit;
-        else if (missed && report.status == Status::converged)
-            report.status = Status::tolerance_missed;
-        report.seconds.dual = dual_seconds;
-        report.seconds.peaks = chosen.peak_seconds;
-        report.seconds.refit = seconds_since(start) - report.seconds.dual - report.seconds.peaks;
-        if (watch) watch({"refit", 0, 1, report.dual_value, report.relative_gap(), 0.0});
-        return {std::move(model), std::move(field), report, std::move(multipliers)};
-    }
-
     Options options_;
     Solver solver_;
     Kernel kernel_;
@@ -358,6 +224,148 @@ Fit<Kernel> SparseKernelEstimator<Kernel, Loss, Solver>::fit_on_samples(const Sa
     if (x.rows() >= around_samples_from_dimension)
         return run(samples, scaling, AroundSamples(x, widths_from_samples(x)), std::move(observer), warm);
     return run(samples, scaling, box_from_samples(x), std::move(observer), warm);
+}
+
+template <KernelFamily Kernel, ConvexLoss Loss, DualSolver Solver>
+Fit<Kernel> SparseKernelEstimator<Kernel, Loss, Solver>::fit_on_domain(const Samples& given,
+                                                                       const AnyDomain& domain,
+                                                                       ObserverFunction observer) const {
+    const Samples samples = checked(given);
+    detail::require(domain.dimension() == samples.x.rows(), "the domain has ", domain.dimension(),
+                    " coordinates but x has ", samples.x.rows(), " rows");
+    return run(samples, InputScaling::identity(samples.x.rows()), domain, std::move(observer), {});
+}
+
+/// The composition. Everything is in the units of the fit from here on.
+template <KernelFamily Kernel, ConvexLoss Loss, DualSolver Solver>
+Fit<Kernel> SparseKernelEstimator<Kernel, Loss, Solver>::run(const Samples& samples,
+                                                             const InputScaling& scaling,
+                                                             const AnyDomain& given_domain,
+                                                             ObserverFunction observer,
+                                                             const WarmStart& warm) const {
+    const Clock::time_point start = Clock::now();
+    Report report;
+    ObserverFunction watch;
+    bool stopped = false;
+    if (observer)
+        watch = [&](const Progress& progress) {
+            Progress timed = progress;
+            timed.seconds = seconds_since(start);
+            if (observer(timed) == Verdict::stop) stopped = true;
+            return stopped ? Verdict::stop : Verdict::proceed;
+        };
+
+    // samples in spatial order, y from its baseline
+    const Matrix unordered = scaling.to_internal(samples.x);
+    const std::vector<Index> order = detail::spatial_order(unordered);
+    const Matrix x = unordered(Eigen::all, order);
+    Matrix y = samples.y(Eigen::all, order);
+    const Vector weights = samples.weights(order);
+    const Vector offset = baseline(y, weights);
+    y.colwise() -= offset;
+
+    // dual, on some of the samples where they are very many
+    const AnyDomain domain = given_domain.with_parameters(parameter_layout(kernel_, x.rows()));
+    const detail::TiledPoints points(x);
+    const bool tolerance_given = options_.tolerance || samples.tolerances.size() > 0;
+    detail::NoiseEstimate noise{0.0, 1.0};
+    if ((!tolerance_given || detail::adapts<Loss>)&&!detail::is_classification<Loss>())
+        noise = detail::noise_estimate(x, y);
+    report.noise_deviation = noise.deviation;
+    const Loss loss = detail::adapted(loss_, report.noise_deviation);
+    const Vector tolerance =
+        samples.tolerances.size() > 0 ? Vector(samples.tolerances(order))
+        : options_.tolerance
+            ? Vector(Vector::Constant(y.cols(), *options_.tolerance))
+            : Vector(Vector::Constant(y.cols(),
+                                      default_tolerance(loss, x, y, report.noise_deviation, options_)));
+    report.tolerance = tolerance.maxCoeff();
+    report.samples = x.cols();
+    report.dual_samples = std::min(x.cols(), options_.dual_samples);
+    std::vector<Index> part =
+        detail::random_part(x.cols(), report.dual_samples, detail::CounterRandom(options_.seed, part_stream));
+    const Matrix part_x = x(Eigen::all, part), part_y = y(Eigen::all, part);
+    const Vector part_weights = weights(part), part_tolerance = tolerance(part);
+    const detail::TiledPoints part_points(part_x);
+    for (Index& i : part) i = order[static_cast<std::size_t>(i)];  // now of the samples given
+    const DualStage<Kernel, Loss, AnyDomain, Solver> stage{
+        kernel_, loss, domain, part_points, part_y, part_weights, part_tolerance, solver_, options_};
+    WarmStart from = warm;
+    if (warm.lambda.size() > 0) from.lambda = warm.lambda(Eigen::all, part);
+    SolvedDual dual = stage.solve(from, watch);
+    double dual_seconds = seconds_since(start);
+    const Matrix candidates = stage.problem(stage.feasible(part_tolerance)).nodes(candidate_nodes).nodes;
+    const auto read_off = [&](const SolvedDual& solved) {
+        const FeasibleSet<Loss> all(loss, y, options_.scope, stage.relaxed(tolerance, solved), weights);
+        return discretize(kernel_, domain, points, all, part_x, solved.solution, solved.certificate.gamma,
+                          candidates,
+                          {tolerance_given ? report.tolerance : report.noise_deviation, noise.known,
+                           tolerance_given, offset.squaredNorm() > 0.0},
+                          options_);
+    };
+    Discretization chosen = read_off(dual);
+    // Along the path of growing γ for the best model within max_kernels.
+    for (int doubling = 0; doubling < path_doublings && chosen.bound == Bound::max_kernels && !stopped &&
+                           !dual.infeasible && !options_.gamma && !chosen.large;
+         ++doubling) {
+        from.lambda = dual.solution.lambda;
+        from.gamma = 4.0 * dual.certificate.gamma;  // twice the threshold
+        const double before = seconds_since(start);
+        SolvedDual next = stage.solve(from, watch);
+        dual_seconds += seconds_since(start) - before;
+        Discretization candidate = read_off(next);
+        if (candidate.cost < chosen.cost) {
+            next.unsparse_height = dual.unsparse_height;
+            dual = std::move(next);
+            chosen = std::move(candidate);
+        }
+    }
+    static_cast<Certificate&>(report) = dual.certificate;
+    report.unsparse_height = dual.unsparse_height;
+    report.solved_tolerance = dual.tolerances.maxCoeff();
+    // A tolerance that nobody asked for is whatever turned out to be feasible.
+    if (!tolerance_given) report.tolerance = report.solved_tolerance;
+    const bool infeasible = dual.infeasible && tolerance_given;
+    report.status = infeasible ? Status::infeasible : dual.solution.status;
+    Matrix multipliers = Matrix::Zero(y.rows(), y.cols());
+    multipliers(Eigen::all, part) = dual.solution.lambda;
+    report.prices = multipliers.colwise().norm();
+    for (const Index i : infeasible ? dual.culprits : std::vector<Index>{})
+        report.culprits.push_back(part[static_cast<std::size_t>(i)]);
+    // A constant, where no kernel is worth it, is the mean.
+    if (chosen.nodes.cols() == 0 && options_.center && !options_.intercept.value_or(false) &&
+        !detail::is_classification<Loss>())
+        chosen.offset = y * weights / weights.sum();
+    report.peaks = chosen.peaks;
+    report.merged = chosen.merged;
+    report.bound = chosen.bound;
+    SparseKernelModel<Kernel> model(kernel_, scaling, std::move(chosen.nodes), std::move(chosen.coefficients),
+                                    offset + chosen.offset, std::move(chosen.statistics));
+    CoefficientField<Kernel> field(kernel_, part_x, dual.solution.lambda, report.gamma, scaling,
+                                   report.support_measure);
+
+    const Matrix prediction =
+        detail::synthesize(kernel_, points, model.nodes(), model.coefficients().transpose()).colwise() +
+        chosen.offset;
+    const FeasibleSet<Loss> asked(loss, y, options_.scope, tolerance, weights);
+    report.kernels = model.size();
+    report.residual = asked.residual(prediction);
+    constexpr double rounding = 1e-9;
+    report.model_violation = asked.violation(prediction);
+    if (report.model_violation <= rounding * (report.tolerance + y.cwiseAbs().maxCoeff()))
+        report.model_violation = 0.0;
+    const bool missed = tolerance_given && report.model_violation > 0.0;
+    if (stopped)
+        report.status = Status::stopped;
+    else if (report.bound == Bound::max_kernels && report.status != Status::infeasible)
+        report.status = Status::kernel_limit;
+    else if (missed && report.status == Status::converged)
+        report.status = Status::tolerance_missed;
+    report.seconds.dual = dual_seconds;
+    report.seconds.peaks = chosen.peak_seconds;
+    report.seconds.refit = seconds_since(start) - report.seconds.dual - report.seconds.peaks;
+    if (watch) watch({"refit", 0, 1, report.dual_value, report.relative_gap(), 0.0});
+    return {std::move(model), std::move(field), report, std::move(multipliers)};
 }
 
 }  // namespace kernelet

@@ -1,0 +1,43 @@
+#include "algorithm_one.hpp"
+
+#include <kernelet/kernelet.hpp>
+
+#include <algorithm>
+
+namespace bench {
+
+using namespace kernelet;
+
+SparseKernelModel<Gaussian> AlgorithmOneFit::model(Index most) const {
+    const Matrix chosen = nodes_.leftCols(std::min(most, size()));
+    const auto solved = least_squares(Gaussian{}, detail::TiledPoints(x_), chosen, y_,
+                                      Vector::Ones(x_.cols()), Options{}.ridge);
+    return {Gaussian{}, InputScaling::identity(x_.rows()), chosen, solved.coefficients, Vector::Zero(1)};
+}
+
+AlgorithmOneFit algorithm_one(const Realisation& r, const AnyDomain& domain, const PrintedSteps& steps) {
+    const Index n = r.x.cols();
+    const Gaussian kernel;
+    const detail::TiledPoints points(r.x);
+    AlgorithmOneFit fit;
+    fit.x_ = r.x;
+    fit.y_ = r.y.transpose();
+    const FeasibleSet<SquaredLoss> feasible(SquaredLoss{}, fit.y_, Scope::per_sample,
+                                            Vector::Constant(n, unstated_tolerance), Vector::Ones(n));
+    const DualProblem problem(kernel, domain, points, feasible, steps.gamma);
+    StochasticSupergradientOptions options;
+    options.eta_lambda = steps.eta_lambda;
+    options.eta_mu = steps.eta_mu;
+    options.batch = unstated_batch;
+    options.iterations = steps.iterations;
+    const DualSolution dual = StochasticSupergradient(options).solve(problem);
+    fit.diverged = dual.status == Status::diverged;
+    const CoefficientField field(kernel, r.x, dual.lambda, steps.gamma, InputScaling::identity(r.x.rows()));
+    const ExtractedPeaks found = extract_peaks(field, domain, points, dual.quadrature.nodes);
+    fit.nodes_.resize(domain.rows(), static_cast<Index>(found.peaks.size()));
+    for (std::size_t j = 0; j < found.peaks.size(); ++j)
+        fit.nodes_.col(static_cast<Index>(j)) = found.peaks[j].node;
+    return fit;
+}
+
+}  // namespace bench
