@@ -228,18 +228,18 @@ run_in_paper() { # program arguments...: what it prints also goes to <program>.t
 }
 
 synthetic='remark widths centers_and_widths complexity smoothness'
-on_data='wifi mnist_prototypes banana'
+on_data='wifi banana mnist'
 
 paper() { # arguments for the experiments
-    build_benchmarks $(printf 'kernelet_paper_%s ' $synthetic $on_data mnist) kernelet_peers_peers
+    build_benchmarks $(printf 'kernelet_paper_%s ' $synthetic mnist_prototypes $on_data) kernelet_peers_peers
     mkdir -p build/paper
     cd build/paper
     rm -f failed
     for name in $synthetic; do run_in_paper "../bench/bin/paper/$name" "$@"; done
-    for name in $on_data; do run_in_paper "../bench/bin/paper/$name"; done
     reduced=reduced
     case " $* " in *" --full "*) reduced= ;; esac
-    run_in_paper ../bench/bin/paper/mnist $reduced
+    run_in_paper ../bench/bin/paper/mnist_prototypes
+    for name in $on_data; do run_in_paper "../bench/bin/paper/$name" $reduced; done
     run_in_paper ../bench/bin/peers/peers $reduced
     if [ -e failed ]; then die "not all ended well:" $(cat failed); fi
     say "tables and pictures after $(($(date +%s) - start)) s: $(pwd)"

@@ -19,9 +19,8 @@ namespace {
 
 using namespace kernelet;
 
-constexpr Index components = 40;            // of 784: 79 % of the variance
-constexpr Index candidates_a_digit = 400;   // the paper's
-constexpr Index samples_of_the_dual = 500;  // it only says where to begin, and 45 are solved
+constexpr Index components = 40;           // of 784: 79 % of the variance
+constexpr Index candidates_a_digit = 400;  // the paper's
 
 struct Images {
     Matrix train{}, test{};  // components x n
@@ -37,7 +36,7 @@ Options options_of(Index most) {
     Options options;
     options.max_kernels = most;
     options.intercept = true;
-    options.dual_samples = samples_of_the_dual;
+    options.dual_samples = bench::samples_of_the_dual;
     return options;
 }
 
@@ -92,8 +91,7 @@ void shared(const Images& images, Index most) {
 
 int main(int argc, char** argv) {
     constexpr Index reduction = 10;
-    const bool reduced = argc > 1 && std::string(argv[argc - 1]) == "reduced";
-    if (reduced) --argc;
+    const bool reduced = bench::reduced(argc, argv);
     auto digits = bench::digits_or_skip(argc, argv);
     if (!digits) return 0;
     if (reduced) {

@@ -1,10 +1,10 @@
 // 0 against 1 among handwritten digits by their first three principal components, centers and widths free
-// (PII), the defaults alone: accuracy on the test images, and the centers of the kernels that speak most for
-// either digit, mapped back to images and drawn (prototypes.png). None of them is a sample.
+// (PII), hinge loss: accuracy on the test images, and the centers of the kernels that
+// speak most for either digit, mapped back to images and drawn (prototypes.png). None of them is a sample.
 // Usage: mnist_prototypes [folder]
 
 #include "../../examples/support/plot.hpp"
-#include "../support/estimators.hpp"
+#include "../support/classifiers.hpp"
 #include "../support/mnist.hpp"
 #include "../support/signals.hpp"
 
@@ -70,8 +70,10 @@ int main(int argc, char** argv) {
     const bench::TwoDigits train = bench::two_digits(digits->train, digits->train_labels, 0, 1),
                            test = bench::two_digits(digits->test, digits->test_labels, 0, 1);
     const bench::PrincipalComponents principal(train.images, components);
+    Options options;
+    options.dual_samples = bench::samples_of_the_dual;
     const double start = bench::seconds();
-    const auto fit = SparseKernelEstimator<AnisotropicGaussian, LogisticLoss>().fit(
+    const auto fit = SparseKernelEstimator<AnisotropicGaussian, HingeLoss>(options).fit(
         principal.project(train.images), train.labels, ProgressBar(std::cerr));
     const double seconds = bench::seconds() - start;
     const Vector right =

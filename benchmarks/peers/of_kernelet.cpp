@@ -2,6 +2,7 @@
 
 #include "peer.hpp"
 
+#include "../support/classifiers.hpp"
 #include "../support/estimators.hpp"
 
 #include <kernelet/baselines/komp.hpp>

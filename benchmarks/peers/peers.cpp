@@ -260,8 +260,7 @@ int main(int argc, char** argv) {
 #else
     std::printf("dlib left out: not found when this was built (libdlib-dev, dlib-devel)\n");
 #endif
-    const bool reduced = argc > 1 && std::string(argv[argc - 1]) == "reduced";
-    if (reduced) --argc;
+    const bool reduced = bench::reduced(argc, argv);
     std::vector<DataSet> sets = data_sets(argc > 1 ? std::optional<std::string>(argv[1]) : std::nullopt);
     if (reduced) reduce(sets);
     const double start = bench::seconds();

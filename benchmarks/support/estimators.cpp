@@ -2,4 +2,3 @@
 
 template class kernelet::SparseKernelEstimator<>;
 template class kernelet::SparseKernelEstimator<kernelet::AnisotropicGaussian>;
-template class kernelet::SparseKernelEstimator<kernelet::AnisotropicGaussian, kernelet::LogisticLoss>;

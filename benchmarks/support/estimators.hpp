@@ -2,9 +2,7 @@
 
 #include <kernelet/estimator.hpp>
 #include <kernelet/kernels/anisotropic_gaussian.hpp>
-#include <kernelet/losses/logistic.hpp>
 
-/// The fits that several programs share are compiled once, in estimators.cpp: each takes a minute.
+/// Of values, compiled once, in estimators.cpp: each takes most of a minute.
 extern template class kernelet::SparseKernelEstimator<>;
 extern template class kernelet::SparseKernelEstimator<kernelet::AnisotropicGaussian>;
-extern template class kernelet::SparseKernelEstimator<kernelet::AnisotropicGaussian, kernelet::LogisticLoss>;

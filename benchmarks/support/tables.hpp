@@ -66,6 +66,22 @@ inline std::optional<Matrix> table_or_skip(int argc, char** argv, const std::str
     return std::nullopt;
 }
 
+/// Whether the last argument is "reduced", which it takes away: for a look in minutes.
+inline bool reduced(int& argc, char** argv) {
+    const bool asked = argc > 1 && std::string(argv[argc - 1]) == "reduced";
+    if (asked) --argc;
+    return asked;
+}
+
+/// How many of the folds a reduced run takes.
+constexpr int reduced_folds = 4;
+
+/// Which draw of the folds: the second argument, 1 without it. Figures of several draws tell chance from
+/// merit.
+inline std::uint64_t draw_of(int argc, char** argv) {
+    return argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+}
+
 /// A fold for each sample: folds as equal as can be, drawn at random.
 inline std::vector<int> folds_of(Index samples, int folds, std::uint64_t seed) {
     std::vector<int> fold(static_cast<std::size_t>(samples));
