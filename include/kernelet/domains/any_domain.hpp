@@ -10,10 +10,9 @@
 
 namespace kernelet {
 
-/// Any domain, as one type: a fit is compiled once and not once a domain, which halves what a program that
-/// fits takes to compile. Its members are called once a node and never once a sample, so that the call
-/// through a pointer is lost beside the n kernel values of a node. Copies share what they hold, which is
-/// const.
+/// Any domain, as one type: a fit is compiled once for all of them, and `extern template` can spare a file
+/// even that. Its members are called once a node and never once a sample, so that the call through a pointer
+/// is lost beside the n kernel values of a node. Copies share what they hold, which is const.
 class AnyDomain {
 public:
     template <Domain Omega>
