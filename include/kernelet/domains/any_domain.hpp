@@ -15,8 +15,9 @@ namespace kernelet {
 /// is lost beside the n kernel values of a node. Copies share what they hold, which is const.
 class AnyDomain {
 public:
-    template <Domain Omega>
-    requires(!std::same_as<Omega, AnyDomain>) AnyDomain(Omega domain)
+    /// Not of itself, and asked first: whether that is a domain depends on how it is copied.
+    template <class Omega>
+    requires(!std::same_as<Omega, AnyDomain> && Domain<Omega>) AnyDomain(Omega domain)
         : held_(std::make_shared<const Held<Omega>>(std::move(domain))) {}
 
     Interval widths() const { return held_->widths(); }
