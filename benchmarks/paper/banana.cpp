@@ -26,7 +26,6 @@ namespace {
 using namespace kernelet;
 
 constexpr int folds = 10;
-constexpr Index samples_of_the_dual = 500;  // of 4770: it only says where to begin
 constexpr double asked_points = 0.3;
 constexpr double asked_share = 1.0 / 20.0;
 
@@ -92,7 +91,7 @@ int main(int argc, char** argv) {
         const Vector labels = y(part.train), truth = y(part.test);
         double start = bench::seconds();
         Options options;
-        options.dual_samples = samples_of_the_dual;
+        options.dual_samples = bench::samples_of_the_dual;
         const auto fit = SparseKernelEstimator<AnisotropicGaussian, HingeLoss>(options).fit(train, labels);
         ours.seconds(f) = bench::seconds() - start;
         ours.right(f) = share_right(fit.model.predict(test), truth);

@@ -1,6 +1,6 @@
 // 0 against 1 among handwritten digits by their first three principal components, centers and widths free
-// (PII), hinge loss: accuracy on the test images, and the centers of the kernels that
-// speak most for either digit, mapped back to images and drawn (prototypes.png). None of them is a sample.
+// (PII), hinge loss, the dual on 500 samples: accuracy on the test images, and the centers of the kernels
+// that speak most for either digit, mapped back to images and drawn (prototypes.png). None is a sample.
 // Usage: mnist_prototypes [folder]
 
 #include "../../examples/support/plot.hpp"

@@ -26,7 +26,6 @@ struct Digits {
 };
 
 constexpr Index image_side = 28;
-constexpr Index samples_of_the_dual = 500;  // of thousands: it only says where to begin
 
 #ifdef KERNELET_BENCHMARKS_ZLIB
 namespace detail {

@@ -73,6 +73,9 @@ inline bool reduced(int& argc, char** argv) {
     return asked;
 }
 
+/// Where thousands of samples are to be told apart, the dual only says where to begin.
+constexpr Index samples_of_the_dual = 500;
+
 /// How many of the folds a reduced run takes.
 constexpr int reduced_folds = 4;
 
