@@ -300,6 +300,30 @@ TEST_CASE("the candidate that explains most is the best single kernel", "[comple
     CHECK(explained_by(Gaussian{}, detail::TiledPoints(x), Matrix(2, 0), outlier, weights).size() == 0);
 }
 
+TEST_CASE("of many samples, some tell who explains most", "[complete]") {
+    using namespace fewest_test;
+    constexpr Index n = 5000;  // more than are asked
+    const Matrix x = Vector::LinSpaced(n, -3.0, 3.0).transpose();
+    const Vector weights = Vector::Ones(n);
+    Matrix nodes(2, 3);
+    nodes << -1.0, 0.5, 2.0, 0.5, 0.5, 0.5;
+    const detail::TiledPoints points(x);
+    const Gaussian kernel;
+    const Box box(Vector::Constant(1, -3.0), Vector::Constant(1, 3.0), {0.1, 2.0});
+    for (Index planted = 0; planted < 3; ++planted) {
+        const Matrix y = detail::synthesize(kernel, points, nodes.col(planted), Matrix::Constant(1, 1, -2.0));
+        const Slide<Gaussian, Box> slide(kernel, points, box, y, weights, 1e-9);
+        const Slid nothing = slide(Matrix(2, 0));
+        const Vector explained = explained_by(slide, nothing, nodes);
+        Index foremost = -1;
+        explained.maxCoeff(&foremost);
+        CHECK(foremost == planted);
+        CHECK(with_one_more(slide, nothing, nodes).col(0) == nodes.col(planted));
+        // Every third of them.
+        CHECK(explained(planted) == Approx(y.squaredNorm() / 3.0).epsilon(1e-2));
+    }
+}
+
 TEST_CASE("foremost candidates explain most, each something else", "[complete]") {
     using namespace fewest_test;
     const detail::TiledPoints points(Matrix(Vector::LinSpaced(50, -3.0, 3.0).transpose()));

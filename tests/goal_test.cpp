@@ -196,6 +196,6 @@ TEST_CASE("another degree, another trust and a likelihood are their formulas", "
         CHECK(criterion().trusting(0.25).score(model(2, cost)) ==
               Approx(1.25 * n * std::log((u + 0.25) / 1.25) + 2.0 * price).margin(1e-9));
         CHECK(criterion().by_likelihood(2.0).score(model(3, cost)) ==
-              Approx(cost + 3.0 * 0.5 * price).margin(1e-9));
+              Approx(cost + 3.0 * 0.5 * static_cast<double>(parameters) * std::log(n / 4.0)).margin(1e-9));
     }
 }

@@ -5,6 +5,8 @@
 #include <kernelet/domains/candidate_centers.hpp>
 #include <kernelet/domains/fixed_width.hpp>
 #include <kernelet/kernels/gaussian.hpp>
+#include <kernelet/losses/hinge.hpp>
+#include <kernelet/losses/logistic.hpp>
 #include <kernelet/refit/slide.hpp>
 
 #include <Eigen/Cholesky>
@@ -187,6 +189,58 @@ TEST_CASE("an assessment is the ridge least squares of a dense solve", "[slide]"
         for (Index i = 0; i < s.x.cols(); ++i) mass += dense.phi(i, j) * dense.phi(i, j);
         CHECK(now.at.mass(j) == Approx(mass / s.weights.mean()).epsilon(1e-12));
     }
+}
+
+TEST_CASE("for labels the coefficients and the offset are where nothing pulls any more", "[slide]") {
+    using namespace slide_test;
+    const bool intercept = GENERATE(false, true);
+    Unexplained s(2, 1, 4);
+    s.y = s.y.unaryExpr([](double v) { return v < 0.0 ? -1.0 : 1.0; });
+    const Gaussian kernel;
+    const detail::TiledPoints points(s.x);
+    const Box box(Vector::Constant(2, -9.0), Vector::Constant(2, 9.0), {0.01, 90.0});
+    const Dense dense(s.x, s.y, s.weights, s.nodes, prior);  // for √w φ
+    const Matrix phi = s.weights.cwiseSqrt().cwiseInverse().asDiagonal() * dense.phi.topRows(s.x.cols());
+    const auto check = [&]<class Loss>(const Loss& loss) {
+        INFO(Loss::name << (intercept ? " with" : " without") << " an intercept");
+        const Slide<Gaussian, Box, Loss> slide(kernel, points, box, s.y, s.weights, prior, intercept, loss,
+                                               0.25);
+        const Slid now = slide(s.nodes, {.max_steps = 0});
+        const auto values = [&](const Matrix& a, double b) {
+            return Matrix((phi * a).transpose().array() + b);
+        };
+        const auto cost = [&](const Matrix& a, double b) {
+            return slide.loss().cost(values(a, b)) + prior * s.weights.sum() * a.squaredNorm();
+        };
+        const Matrix& a = now.at.coefficients;
+        const double b = now.at.offset(0);
+        CHECK(now.at.cost == Approx(cost(a, b)).epsilon(1e-12));
+        const Matrix pull = slide.loss().pull(values(a, b));
+        if (SmoothedLoss<Loss>::is_smooth) {
+            // −½ of the slope of Σ w ℓ(Φa + b) + ridge Σ w ‖a‖²
+            const Vector left = (pull * phi).transpose() - prior * s.weights.sum() * a;
+            CHECK(left.cwiseAbs().maxCoeff() <= 1e-3 * pull.cwiseAbs().sum());
+            if (intercept) CHECK(std::abs(pull.sum()) <= 1e-3 * pull.cwiseAbs().sum());
+        }
+        // A loss with kinks has no slope to vanish: nothing beside it is cheaper.
+        constexpr double beside = 0.05, settled = 1e-4;
+        for (const double step : {-beside, beside}) {
+            for (Index j = 0; j < a.rows(); ++j) {
+                Matrix other = a;
+                other(j) += step;
+                CHECK(cost(other, b) > (1.0 - settled) * now.at.cost);
+            }
+            if (intercept) CHECK(cost(a, b + step) > (1.0 - settled) * now.at.cost);
+        }
+        CHECK(now.at.cost < slide.energy());
+        // Wherever a slide stops, the model there is known as a whole.
+        const Slid slid = slide(s.nodes);
+        CHECK(slid.at.cost < now.at.cost);
+        CHECK(slid.at.reduced.rows() == 4 * slide.free_rows());
+        CHECK(slid.at.coefficients.rows() == 4);
+    };
+    check(LogisticLoss{});
+    check(HingeLoss{});
 }
 
 TEST_CASE("the price of a kernel is what the cost rises by without it, to rounding", "[slide]") {

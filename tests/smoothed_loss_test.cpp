@@ -89,6 +89,21 @@ TEST_CASE("the working squares agree with a loss to second order, at a curvature
     }
 }
 
+TEST_CASE("a smooth loss is taken as it is, whatever the window", "[smoothed_loss]") {
+    using namespace smoothed_loss_test;
+    const SmoothedLoss<LogisticLoss> smooth(LogisticLoss{}, labels, weights, 0.25);
+    double cost = 0.0;
+    Vector curvature = Vector::Zero(n);
+    for (Index i = 0; i < n; ++i)
+        for (Index o = 0; o < 2; ++o) {
+            const double f = predictions(o, i), p = 1.0 / (1.0 + std::exp(f));
+            cost += weights(i) * std::log(1.0 + std::exp(-labels(o, i) * f));
+            curvature(i) = std::max(curvature(i), 0.5 * weights(i) * p * (1.0 - p));
+        }
+    CHECK(smooth.cost(predictions) == Approx(cost).epsilon(1e-12));
+    CHECK((smooth.curvature(predictions) - curvature).cwiseAbs().maxCoeff() <= 1e-12);
+}
+
 TEST_CASE("the level of noise, its degree, and the tolerance that stands for a level", "[noise_level]") {
     using namespace smoothed_loss_test;
     using detail::noise_degree;

@@ -57,6 +57,8 @@ concept KernelFamily = std::copyable<K> &&
 ///     aggregate_projection(v, y, w, t)   onto that set, with its generalised Jacobian
 /// Optional traits:
 ///     classification           static constexpr bool; true: targets must be −1 or +1
+///     smooth                   static constexpr bool; true: curvature() is continuous, Newton's method may
+///                              follow ℓ as it is
 ///     adapted(σ)               the same loss with a scale of its own chosen by the noise deviation σ
 /// Matrices are q x n, weights n. Not promised: differentiability, boundedness of the sets.
 template <class L>

@@ -17,6 +17,7 @@ class LogisticLoss {
 public:
     static constexpr std::string_view name = "logistic";
     static constexpr bool classification = true;
+    static constexpr bool smooth = true;
 
     /// P(y = 1) at a decision ŷ: 1/(1 + e^{−ŷ}).
     static double probability(double decision) { return 1.0 / (1.0 + std::exp(-decision)); }
@@ -49,10 +50,10 @@ public:
         }
         return target * found;
     }
-    /// p(1 − p).
-    double curvature(double prediction, double target) const {
-        const double margin = target * prediction;
-        return probability(margin) * probability(-margin);
+    /// p(1 − p) = e^{−|ŷ|}/(1 + e^{−|ŷ|})².
+    double curvature(double prediction, double /*target*/) const {
+        const double e = std::exp(-std::abs(prediction));
+        return e / ((1.0 + e) * (1.0 + e));
     }
     /// ℓ*(s) = u log u + (1 − u) log(1 − u), u = −sy in [0, 1].
     double conjugate(double slope, double target) const {

@@ -44,6 +44,15 @@ constexpr bool is_classification() {
         return false;
 }
 
+/// Whether a loss has a continuous curvature everywhere.
+template <class Loss>
+constexpr bool is_smooth() {
+    if constexpr (requires { Loss::smooth; })
+        return Loss::smooth && HasCurvature<Loss>;
+    else
+        return false;
+}
+
 /// Whether a loss chooses a scale of its own by the noise.
 template <class Loss>
 inline constexpr bool adapts = requires(const Loss& loss, double number) {

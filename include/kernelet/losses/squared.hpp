@@ -13,6 +13,7 @@ namespace kernelet {
 class SquaredLoss {
 public:
     static constexpr std::string_view name = "squared";
+    static constexpr bool smooth = true;
 
     double value(double prediction, double target) const {
         return (prediction - target) * (prediction - target);

@@ -22,10 +22,13 @@ namespace kernelet {
 ///                   much over the noise is not noise, and must not count as a discovery of more of it.
 ///                   For a loss that grows as the p-th power of the residual, N counts 2/p times: the
 ///                   likelihood of noise of unknown size.
-///     classes       2 cost + ½ parameters · log N a kernel: a loss of labels is a likelihood of its own, and
-///                   what is wanted is the boundary, not the truth behind it. Bananas have 6 kernels at the
-///                   whole price, 9 to 10 at half of it and a boundary at least as good; at a quarter, near
-///                   Akaike's 2 a parameter, rooms by Wi-Fi are told apart worse.
+///     classes       2 cost + ½ parameters · log(N/4) a kernel: a loss of labels is a likelihood of its own.
+///     A
+///                   label tells p(1 − p) ≤ ¼ of what a value tells, so that N of them count as N/4 at most;
+///                   and what is wanted is the boundary, not the truth behind it. Bananas have 6 kernels at
+///                   the whole price, 9 to 10 at half of it and a boundary at least as good; at a quarter,
+///                   near Akaike's 2 a parameter, rooms by Wi-Fi are told apart worse. The ¼ counts where
+///                   samples are few: see few_labels in benchmarks/RESULTS.md.
 ///     max_kernels   one of these, and no more kernels than that
 /// Costs are relative to the energy, the cost without kernels, so that the unit of y cancels to the bit.
 class Goal {
@@ -39,7 +42,8 @@ public:
         : residuals_(static_cast<double>(residuals)),
           energy_(energy),
           noise_(noise),
-          price_(static_cast<double>(parameters) * std::log(std::max(residuals_, 2.0))),
+          parameters_(static_cast<double>(parameters)),
+          price_(parameters_ * std::log(std::max(residuals_, 2.0))),
           most_(static_cast<double>(most)) {}
 
     /// Asks for a tolerance instead of the information criterion.
@@ -56,8 +60,9 @@ public:
 
     /// Takes the cost itself, each sample's weight relative to their mean, for minus a log likelihood.
     Goal& by_likelihood(double mean_weight) {
-        constexpr double share = 0.5;  // of the price
-        if (likelihood_unit_ == 0.0) price_ *= share;
+        constexpr double share = 0.5;        // of the price
+        constexpr double of_a_value = 0.25;  // what a label tells
+        price_ = share * parameters_ * std::log(std::max(of_a_value * residuals_, 2.0));
         likelihood_unit_ = mean_weight;
         return *this;
     }
@@ -120,7 +125,8 @@ private:
     double residuals_;
     double energy_;
     double noise_;
-    double price_;
+    double parameters_;
+    double price_;  // of a kernel
     double most_;
     double degree_ = 2.0;
     double known_noise_ = 1.0;

@@ -32,8 +32,8 @@ struct SlideOptions {
 /// Levenberg–Marquardt with Kaufman's Jacobian −P⊥ (∂Φ) a, from Gram matrices: with B = ∂Φ/∂(z/w, log θ),
 /// J'J = M ∘ (a a') and J'r = a ∘ B'P⊥y, for any number of outputs. Steps are in widths; the domain's mask
 /// and bounds are kept; the ridge keeps coincident kernels safe. A step sums, tile by tile, over the kernels
-/// that reach the tile: O(n (K̄ (1 + f))² + (K f)³), K̄ kernels in reach of a tile and f free rows; no n x K
-/// held.
+/// that reach the tile: O(n (K̄ (1 + f))² + (K f)³), K̄ kernels in reach of a tile and f free rows. Held are,
+/// for the squared loss, a tile, and for others Φ, n x K, while Newton's method runs.
 template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss = SquaredLoss>
 class Slide {
 public:
@@ -78,7 +78,7 @@ public:
         double damping = options.damping;
         for (Index step = 0; step < options.max_steps && now.size() > 0; ++step) {
             Matrix moved = steps_.move(now.nodes, direction(now.nodes, now.at, damping).step);
-            Assessment next = assess(moved, now.at);
+            Assessment next = assess(moved, now.at, now.at.cost);
             if (next.cost < now.at.cost) {
                 const bool arrived = now.at.cost - next.cost <= options.least_progress * now.at.cost;
                 now = {std::move(moved), std::move(next)};
@@ -138,9 +138,9 @@ private:
     }
 
     /// The sums [Φ B t]'W[Φ B t], lower part, and [Φ B t]'W 1, kernel by kernel: columns j b ... of [φ_j,
-    /// B_j], then t; b = 1 + f, or 1 where the slopes B are not asked for.
-    Matrix sums(const Matrix& nodes, const WorkingSquares& working, Index b, Vector& totals) const {
-        const Index k = nodes.cols(), q = working.target.cols();
+    /// B_j], then t; b = 1 + f.
+    Matrix sums(const Matrix& nodes, const WorkingSquares& working, Vector& totals) const {
+        const Index k = nodes.cols(), q = working.target.cols(), b = 1 + free_rows();
         Matrix gram = Matrix::Zero(k * b + q, k * b + q), small(k * b + q, k * b + q);
         Matrix jet(detail::TiledPoints::tile, 1 + domain_.rows());
         Matrix packed(detail::TiledPoints::tile, k * b + q);
@@ -155,10 +155,7 @@ private:
                 if (beyond(t, nodes.col(j))) continue;
                 const Index column = static_cast<Index>(here.size()) * b;
                 here.push_back(j);
-                if (b > 1)
-                    kernel_.jet(points_.rows(t), nodes.col(j), jet.topRows(m));
-                else
-                    kernel_.values(points_.rows(t), nodes.col(j), jet.col(0).head(m));
+                kernel_.jet(points_.rows(t), nodes.col(j), jet.topRows(m));
                 packed.col(column).head(m) = jet.col(0).head(m).array() * root;
                 for (Index c = 0; c < b - 1; ++c) {
                     const Index row = steps_.rows()[static_cast<std::size_t>(c)];
@@ -188,14 +185,35 @@ private:
         return gram;
     }
 
-    /// The model on these nodes, its coefficients at their optimum; `start` may hold some to begin with.
-    Assessment assess(const Matrix& nodes, const Assessment& start) const {
+    /// The sums [Φ t]'W[Φ t], lower part, and [Φ t]'W 1 of a Φ that is held. O(n K²).
+    static Matrix held_sums(const Matrix& phi, const WorkingSquares& working, Vector& totals) {
+        constexpr Index strip = 256;  // rows: with ten kernels, 20 KB
+        const Index k = phi.cols(), q = working.target.cols();
+        Matrix gram = Matrix::Zero(k + q, k + q), packed(strip, k + q);
+        totals = Vector::Zero(k + q);
+        for (Index first = 0; first < phi.rows(); first += strip) {
+            const Index m = std::min(strip, phi.rows() - first);
+            const auto root = working.root.segment(first, m);
+            packed.topLeftCorner(m, k) = root.asDiagonal() * phi.middleRows(first, m);
+            packed.topRightCorner(m, q) = working.target.middleRows(first, m);
+            gram.template selfadjointView<Eigen::Lower>().rankUpdate(packed.topRows(m).transpose());
+            totals.noalias() += packed.topRows(m).transpose() * root;
+        }
+        return gram;
+    }
+
+    /// The model on these nodes, its coefficients at their optimum; `start` may hold some to begin with. One
+    /// that costs `worth` or more may come with its cost alone.
+    Assessment assess(const Matrix& nodes, const Assessment& start,
+                      double worth = std::numeric_limits<double>::infinity()) const {
+        double prior = 0.0;
+        for (Index j = 0; j < nodes.cols(); ++j) prior += width_cost(nodes.col(j));
         Assessment out;
         if constexpr (squared)
-            out = assess(nodes, squares_, 1 + free_rows());
+            out = minimum(nodes, squares_);
         else
-            out = assess_by_newton(nodes, start);
-        for (Index j = 0; j < nodes.cols(); ++j) out.cost += width_cost(nodes.col(j));
+            out = assess_by_newton(nodes, start, worth - prior);
+        out.cost += prior;
         return out;
     }
 
@@ -208,8 +226,9 @@ private:
         return cost;
     }
 
-    /// Newton's method on (a, b), a step halved until the loss falls. O(n K²) a step, and the full sums once.
-    Assessment assess_by_newton(const Matrix& nodes, const Assessment& start) const {
+    /// Newton's method on (a, b), a step halved until the loss falls. O(n K²) a step, all on one Φ, and the
+    /// full sums once.
+    Assessment assess_by_newton(const Matrix& nodes, const Assessment& start, double worth) const {
         constexpr int most_steps = 25;
         constexpr double settled = 1e-7;   // relative decrease of the cost
         constexpr double shortest = 1e-4;  // step
@@ -217,14 +236,22 @@ private:
         const bool begun = start.coefficients.rows() == k && start.offset.size() == q;
         Matrix a = begun ? start.coefficients : Matrix::Zero(k, q);
         Vector offset = begun ? start.offset : Vector::Zero(q);
-        Matrix f = values(nodes, a, offset);
+        Matrix phi(points_.size(), k);
+        for (Index j = 0; j < k; ++j) detail::kernel_column(kernel_, points_, nodes.col(j), phi.col(j));
+        const auto values_of = [&](const Matrix& coefficients, const Vector& shift) {
+            return Matrix((coefficients.transpose() * phi.transpose()).colwise() + shift);
+        };
+        Matrix f = values_of(a, offset);
         double cost = loss_.cost(f) + ridge_ * a.squaredNorm();
         for (int step = 0; step < most_steps; ++step) {
-            const Assessment newton = assess(nodes, loss_.linearize(f), 1);
+            const WorkingSquares working = loss_.linearize(f);
+            Vector totals;
+            const Matrix gram = held_sums(phi, working, totals);
+            const Assessment newton = minimum(gram, totals, working, k);
             if (!std::isfinite(newton.cost)) break;
             const Matrix change = newton.coefficients - a;
             const Vector shift = newton.offset - offset;
-            const Matrix towards = values(nodes, newton.coefficients, newton.offset) - f;
+            const Matrix towards = values_of(newton.coefficients, newton.offset) - f;
             double length = 1.0, next = cost;
             for (; length > shortest; length *= 0.5) {
                 next = loss_.cost(f + length * towards) + ridge_ * (a + length * change).squaredNorm();
@@ -238,7 +265,8 @@ private:
             cost = next;
             if (arrived) break;
         }
-        Assessment out = assess(nodes, loss_.linearize(f), 1 + free_rows());
+        if (!(cost < worth)) return {.cost = cost};
+        Assessment out = minimum(nodes, loss_.linearize(f));
         // Its coefficients are one step further, which nobody has tried.
         if (k > 0) out.pull.noalias() += out.cross.transpose() * (out.coefficients - a);
         // Where the loss is flat it has no curvature, but data all the same.
@@ -249,8 +277,17 @@ private:
         return out;
     }
 
-    Assessment assess(const Matrix& nodes, const WorkingSquares& working, Index b) const {
-        const Index k = nodes.cols(), f = b - 1, q = working.target.cols();
+    /// The minimum over (a, b) of a quadratic loss.
+    Assessment minimum(const Matrix& nodes, const WorkingSquares& working) const {
+        Vector totals;
+        const Matrix gram = sums(nodes, working, totals);
+        return minimum(gram, totals, working, nodes.cols());
+    }
+
+    /// From the lower part of [Φ B t]'W[Φ B t] and [Φ B t]'W 1, b columns a kernel: with B or without.
+    Assessment minimum(const Matrix& gram, const Vector& totals, const WorkingSquares& working,
+                       Index k) const {
+        const Index q = working.target.cols(), b = k > 0 ? (gram.cols() - q) / k : 1, f = b - 1;
         const double total = working.total;
         Assessment out;
         out.cost = working.target.squaredNorm();
@@ -259,8 +296,7 @@ private:
         out.offset = intercept_ ? Vector(working.target.transpose() * working.root / total) : Vector::Zero(q);
         if (k == 0) return out;
         const double energy = out.cost;
-        Vector totals;  // [Φ B t]'W 1
-        Matrix full = sums(nodes, working, b, totals).template selfadjointView<Eigen::Lower>();
+        Matrix full = gram.template selfadjointView<Eigen::Lower>();
         const Vector seen = full.diagonal();
         if (intercept_) full.noalias() -= totals * totals.transpose() / total;
         std::vector<Index> places, slopes;  // the columns of Φ and of B

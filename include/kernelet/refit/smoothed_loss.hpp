@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/concepts.hpp>
+#include <kernelet/losses/separable.hpp>
 #include <kernelet/losses/squared.hpp>
 
 #include <array>
@@ -20,11 +21,12 @@ struct WorkingSquares {
 /// over a window,
 ///     ℓ_s(f, y) = mean of ℓ(f + s u_k, y),   u_k the middles of equal parts of [−1, 1],
 /// so that every convex loss, whatever its kinks, has a slope that Newton's method can follow; the curvature
-/// is the secant (ℓ'(f + s) − ℓ'(f − s))/2s. The squared loss needs no window and is taken as it is.
+/// is the secant (ℓ'(f + s) − ℓ'(f − s))/2s. A smooth loss needs no window and is taken as it is.
 template <ConvexLoss Loss>
 class SmoothedLoss {
 public:
     static constexpr bool is_squared = std::same_as<Loss, SquaredLoss>;
+    static constexpr bool is_smooth = detail::is_smooth<Loss>();
 
     /// y is q x n, weights n. Holds references to both.
     SmoothedLoss(Loss loss, const Matrix& y, const Vector& weights, double window)
@@ -64,13 +66,8 @@ public:
         if constexpr (is_squared) return weights_;
         Vector h = Vector::Zero(prediction.cols());
         for (Index i = 0; i < prediction.cols(); ++i)
-            for (Index o = 0; o < prediction.rows(); ++o) {
-                const double f = prediction(o, i), y = y_(o, i);
-                h(i) =
-                    std::max(h(i), weights_(i) *
-                                       (loss_.derivative(f + window_, y) - loss_.derivative(f - window_, y)) /
-                                       (4.0 * window_));
-            }
+            for (Index o = 0; o < prediction.rows(); ++o)
+                h(i) = std::max(h(i), 0.5 * weights_(i) * second_derivative(prediction(o, i), y_(o, i)));
         // Where no sample has any, as for labels all of which are met with room, what a weight would give.
         const double floor = least_curvature * std::max(h.mean(), weights_.mean() * least_curvature);
         return h.cwiseMax(floor);
@@ -96,11 +93,16 @@ private:
 
     template <class Function>
     double average(const Function& of, double f) const {
-        if constexpr (is_squared) return of(f);
+        if constexpr (is_smooth) return of(f);
         constexpr std::array<double, 4> places{-0.75, -0.25, 0.25, 0.75};
         double sum = 0.0;
         for (const double u : places) sum += of(f + window_ * u);
         return sum / static_cast<double>(places.size());
+    }
+
+    double second_derivative(double f, double y) const {
+        if constexpr (is_smooth) return loss_.curvature(f, y);
+        return (loss_.derivative(f + window_, y) - loss_.derivative(f - window_, y)) / (2.0 * window_);
     }
 
     Loss loss_;
