@@ -208,13 +208,13 @@ private:
                       double worth = std::numeric_limits<double>::infinity()) const {
         double prior = 0.0;
         for (Index j = 0; j < nodes.cols(); ++j) prior += width_cost(nodes.col(j));
-        Assessment out;
-        if constexpr (squared)
-            out = minimum(nodes, squares_);
-        else
-            out = assess_by_newton(nodes, start, worth - prior);
-        out.cost += prior;
-        return out;
+        if constexpr (squared) {
+            Assessment out = minimum(nodes, squares_);
+            out.cost += prior;
+            return out;
+        } else {
+            return assess_by_newton(nodes, start, prior, worth);
+        }
     }
 
     bool is_width(Index row) const { return row >= domain_.dimension(); }
@@ -227,8 +227,9 @@ private:
     }
 
     /// Newton's method on (a, b), a step halved until the loss falls. O(n K²) a step, all on one Φ, and the
-    /// full sums once.
-    Assessment assess_by_newton(const Matrix& nodes, const Assessment& start, double worth) const {
+    /// full sums once. `prior` is what the widths cost.
+    Assessment assess_by_newton(const Matrix& nodes, const Assessment& start, double prior,
+                                double worth) const {
         constexpr int most_steps = 25;
         constexpr double settled = 1e-7;   // relative decrease of the cost
         constexpr double shortest = 1e-4;  // step
@@ -265,7 +266,7 @@ private:
             cost = next;
             if (arrived) break;
         }
-        if (!(cost < worth)) return {.cost = cost};
+        if (std::isfinite(worth) && !(cost + prior < worth)) return {.cost = cost + prior};
         Assessment out = minimum(nodes, loss_.linearize(f));
         // Its coefficients are one step further, which nobody has tried.
         if (k > 0) out.pull.noalias() += out.cross.transpose() * (out.coefficients - a);
@@ -273,7 +274,7 @@ private:
         out.mass = Vector::Constant(k, static_cast<double>(points_.size()));
         out.coefficients = std::move(a);
         out.offset = std::move(offset);
-        out.cost = cost;
+        out.cost = cost + prior;
         return out;
     }
 
