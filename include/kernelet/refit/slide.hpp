@@ -194,7 +194,8 @@ private:
         for (Index first = 0; first < phi.rows(); first += strip) {
             const Index m = std::min(strip, phi.rows() - first);
             const auto root = working.root.segment(first, m);
-            packed.topLeftCorner(m, k) = root.asDiagonal() * phi.middleRows(first, m);
+            // An empty matrix has no rows to point to.
+            if (k > 0) packed.topLeftCorner(m, k) = root.asDiagonal() * phi.middleRows(first, m);
             packed.topRightCorner(m, q) = working.target.middleRows(first, m);
             gram.template selfadjointView<Eigen::Lower>().rankUpdate(packed.topRows(m).transpose());
             totals.noalias() += packed.topRows(m).transpose() * root;
