@@ -7,10 +7,18 @@ set(kernelet_pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 
 install(TARGETS kernelet EXPORT kernelet-targets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT kernelet-targets NAMESPACE kernelet:: DESTINATION ${kernelet_config_dir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${kernelet_config_dir}/src) # for kernelet_add_compiled
+
+# The archive depends on the architecture: below lib/, with an export file of its own.
+set(kernelet_compiled_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelet-compiled)
+if(KERNELET_BUILD_COMPILED)
+    install(TARGETS kernelet_compiled EXPORT kernelet-compiled-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT kernelet-compiled-targets NAMESPACE kernelet:: DESTINATION ${kernelet_compiled_dir})
+endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernelet-config.cmake.in
     ${PROJECT_BINARY_DIR}/kernelet-config.cmake INSTALL_DESTINATION ${kernelet_config_dir}
-    NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+    PATH_VARS kernelet_compiled_dir NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a minor version may break, as semantic versioning has it.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/kernelet-config-version.cmake
     COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)

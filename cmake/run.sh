@@ -160,7 +160,7 @@ check() {
     if [ -n "$missing" ]; then die "still missing:" $missing; fi
 }
 
-sources() { find include tests examples benchmarks -name '*.hpp' -o -name '*.cpp'; }
+sources() { find include src tests examples benchmarks -name '*.hpp' -o -name '*.cpp'; }
 
 check_format() {
     say "format"

@@ -275,7 +275,7 @@ TEST_CASE("curvature is the largest eigenvalue of K", "[dual_function]") {
     const Quadrature q = problem.nodes(300);
     Matrix k(30, q.nodes.cols());
     for (Index j = 0; j < q.nodes.cols(); ++j)
-        kernelet::detail::kernel_column(world.kernel, world.points, q.nodes.col(j), k.col(j));
+        kernelet::detail::kernel_column(world.kernel, world.points, q.nodes.col(j), &k(0, j));
     const Matrix gram = k * q.weights.asDiagonal() * k.transpose();
     const double largest = Eigen::SelfAdjointEigenSolver<Matrix>(gram).eigenvalues().maxCoeff();
     const double found = kernelet::curvature(problem, q);

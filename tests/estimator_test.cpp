@@ -1,5 +1,4 @@
 #include "support/catch.hpp"
-#include "support/estimators.hpp"
 #include "support/random_problem.hpp"
 #include "support/signals.hpp"
 #include "support/threads.hpp"

@@ -57,7 +57,7 @@ struct Setting {
     }
 
     Matrix residual(const Slid& model) const {
-        return y - detail::synthesize(kernel, points, model.nodes, model.at.coefficients.transpose());
+        return y - detail::synthesize(kernel, points, model.nodes, Matrix(model.at.coefficients.transpose()));
     }
     double rms(const Slid& model) const {
         return residual(model).norm() / std::sqrt(static_cast<double>(y.size()));
@@ -311,7 +311,8 @@ TEST_CASE("of many samples, some tell who explains most", "[complete]") {
     const Gaussian kernel;
     const Box box(Vector::Constant(1, -3.0), Vector::Constant(1, 3.0), {0.1, 2.0});
     for (Index planted = 0; planted < 3; ++planted) {
-        const Matrix y = detail::synthesize(kernel, points, nodes.col(planted), Matrix::Constant(1, 1, -2.0));
+        const Matrix y =
+            detail::synthesize(kernel, points, nodes.col(planted), Matrix(Matrix::Constant(1, 1, -2.0)));
         const Slide<Gaussian, Box> slide(kernel, points, box, y, weights, 1e-9);
         const Slid nothing = slide(Matrix(2, 0));
         const Vector explained = explained_by(slide, nothing, nodes);

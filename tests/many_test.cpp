@@ -5,6 +5,7 @@
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/candidate_centers.hpp>
 #include <kernelet/kernels/anisotropic_gaussian.hpp>
+#include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/kernels/matern.hpp>
 #include <kernelet/losses/logistic.hpp>
 #include <kernelet/refit/many.hpp>
@@ -41,7 +42,7 @@ void check_slopes(const Kernel& kernel, double far) {
                           support::normals(q, 1, 7)};
     model.nodes.topRows(d).array() += far;
     const auto cost = [&](const KernelExpansion& at) {
-        return loss.cost(detail::synthesize(kernel, points, at.nodes, at.a.transpose()).colwise() +
+        return loss.cost(detail::synthesize(kernel, points, at.nodes, Matrix(at.a.transpose())).colwise() +
                          at.offset);
     };
     const auto all = slopes(model);
@@ -79,7 +80,7 @@ struct Planted {
         nodes.resize(d + 1, kernels);
         nodes << support::uniforms(d, kernels, 12, -0.9, 0.9), support::uniforms(1, kernels, 13, 0.3, 0.5);
         const Matrix a = support::normals(kernels, 1, 14).array().sign() * 2.0;
-        y = detail::synthesize(Gaussian{}, points, nodes, a.transpose()) +
+        y = detail::synthesize(Gaussian{}, points, nodes, Matrix(a.transpose())) +
             noise * support::normals(1, samples, 15);
     }
     /// Among which no planted node is.
@@ -156,7 +157,8 @@ TEST_CASE("descent takes displaced kernels to a fit within the noise, and keeps 
                                                       false);
     const KernelExpansion found = descent(start, {.max_steps = 400, .least_gain = 0.0});
     const auto residual = [&](const KernelExpansion& model) {
-        return rms(detail::synthesize(kernel, planted.points, model.nodes, model.a.transpose()) - planted.y);
+        return rms(detail::synthesize(kernel, planted.points, model.nodes, Matrix(model.a.transpose())) -
+                   planted.y);
     };
     // The start, its coefficients at their best, misses by more than the noise; the end does not.
     const CandidateCenters rigid(start.nodes.topRows(Planted::d), {0.1, 2.0});
@@ -183,7 +185,8 @@ TEST_CASE("a model grows while samples held out gain by it, to a tolerance, and 
     const Gaussian kernel;
     const Many<Gaussian, Box, SquaredLoss> many(kernel, planted.box, planted.points, loss, ridge, false);
     const auto residual = [&](const KernelExpansion& model) {
-        return rms(detail::synthesize(kernel, planted.points, model.nodes, model.a.transpose()) - planted.y);
+        return rms(detail::synthesize(kernel, planted.points, model.nodes, Matrix(model.a.transpose())) -
+                   planted.y);
     };
     const Matrix none(Planted::d + 1, 0);
     const ManyKernels free = many(none, planted.candidates(), 200, {});

@@ -1,8 +1,8 @@
 #include "support/catch.hpp"
-#include "support/estimators.hpp"
 #include "support/signals.hpp"
 #include "support/threads.hpp"
 
+#include <kernelet/domains/box.hpp>
 #include <kernelet/estimator.hpp>
 #include <kernelet/observers.hpp>
 

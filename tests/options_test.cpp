@@ -1,5 +1,4 @@
 #include "support/catch.hpp"
-#include "support/estimators.hpp"
 #include "support/signals.hpp"
 
 #include <kernelet/kernelet.hpp>

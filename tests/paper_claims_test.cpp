@@ -1,7 +1,6 @@
 #include "../benchmarks/support/pursuit.hpp"
 #include "../benchmarks/support/realisation.hpp"
 #include "support/catch.hpp"
-#include "support/estimators.hpp"
 
 #include <kernelet/baselines/kernel_ridge.hpp>
 #include <kernelet/kernelet.hpp>

@@ -174,7 +174,8 @@ Peak peak_at(double z, double w, double value) {
 }
 
 TEST_CASE("merging keeps the highest of what is alike, and only of one sign", "[peaks]") {
-    const TiledPoints points(Matrix::Zero(1, 1));
+    const Matrix origin = Matrix::Zero(1, 1);
+    const TiledPoints points(origin);
     const std::vector<Peak> found{peak_at(0.0, 1.0, 2.0),      peak_at(0.01, 1.0, 3.0),
                                   peak_at(0.0, 1.01, -1.0),    peak_at(5.0, 1.0, 2.5),
                                   peak_at(5.001, 1.0, 2.4999), peak_at(5.0, 3.0, 0.5)};

@@ -3,7 +3,7 @@
 
 #include <kernelet/domains/box.hpp>
 #include <kernelet/dual/certificate.hpp>
-#include <kernelet/dual/point_mass_limit.hpp>
+#include <kernelet/dual/point_mass_limit_impl.hpp>
 #include <kernelet/estimator.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 

@@ -46,7 +46,8 @@ struct Setting {
     }
 
     double rms(const Slid& model) const {
-        const Matrix f = detail::synthesize(kernel, points, model.nodes, model.at.coefficients.transpose());
+        const Matrix f =
+            detail::synthesize(kernel, points, model.nodes, Matrix(model.at.coefficients.transpose()));
         return (f - y).norm() / std::sqrt(static_cast<double>(y.size()));
     }
 

@@ -216,7 +216,7 @@ TEST_CASE("for labels the coefficients and the offset are where nothing pulls an
         const double b = now.at.offset(0);
         CHECK(now.at.cost == Approx(cost(a, b)).epsilon(1e-12));
         const Matrix pull = slide.loss().pull(values(a, b));
-        if (SmoothedLoss<Loss>::is_smooth) {
+        if (detail::is_smooth<Loss>()) {
             // −½ of the slope of Σ w ℓ(Φa + b) + ridge Σ w ‖a‖²
             const Vector left = (pull * phi).transpose() - prior * s.weights.sum() * a;
             CHECK(left.cwiseAbs().maxCoeff() <= 1e-3 * pull.cwiseAbs().sum());

@@ -1,4 +1,3 @@
-#include "support/any_policy.hpp"
 #include "support/catch.hpp"
 #include "support/dual_setting.hpp"
 
@@ -159,7 +158,7 @@ TEST_CASE("with an intercept, gamma zero: the bordered system", "[solvers][inter
 TEST_CASE("with an intercept: unbalanced classes, whose multipliers have their signs",
           "[solvers][intercept]") {
     using namespace solvers_test;
-    using Loss = support::AnyLoss<HingeLoss, LogisticLoss>;
+    using Loss = AnyLoss;
     const Index n = 61;
     const Matrix x = Vector::LinSpaced(n, -3.0, 3.0).transpose();
     const Matrix y = x.unaryExpr([](double at) { return std::abs(at - 1.0) < 0.35 ? 1.0 : -1.0; });

@@ -1,5 +1,4 @@
 #include "support/catch.hpp"
-#include "support/estimators.hpp"
 #include "support/signals.hpp"
 
 #include <kernelet/domains/box.hpp>
@@ -259,7 +258,8 @@ TEST_CASE("standard errors and deviations are the scatter of fits to the same tr
         const Slid fit =
             Slide<Gaussian, Box>(kernel, points, box, clean + noise, weights, 0.0)(truth, {40, 1e-9, 1e-3});
         const Matrix residual =
-            clean + noise - detail::synthesize(kernel, points, fit.nodes, fit.at.coefficients.transpose());
+            clean + noise -
+            detail::synthesize(kernel, points, fit.nodes, Matrix(fit.at.coefficients.transpose()));
         const Model model(
             kernel, scaling, fit.nodes, fit.at.coefficients, Vector::Zero(outputs),
             statistics_of(kernel, points, box, fit.nodes, fit.at.coefficients, residual, weights, 0.0));

@@ -119,8 +119,8 @@ TEST_CASE("zero multipliers and coefficients change nothing", "[tiles]") {
                     lambda.cwiseAbs().rowwise().sum());
         check_close(synthesize(Gaussian{}, points, s.nodes, a), a * s.k.transpose(),
                     a.cwiseAbs() * s.k.transpose(), a.cwiseAbs().rowwise().sum());
-        CHECK(analyze(Gaussian{}, points, Matrix::Zero(outputs, 200), s.nodes).isZero(0.0));
-        CHECK(synthesize(Gaussian{}, points, s.nodes, Matrix::Zero(outputs, 90)).isZero(0.0));
+        CHECK(analyze(Gaussian{}, points, Matrix(Matrix::Zero(outputs, 200)), s.nodes).isZero(0.0));
+        CHECK(synthesize(Gaussian{}, points, s.nodes, Matrix(Matrix::Zero(outputs, 90))).isZero(0.0));
     }
 }
 
@@ -130,9 +130,10 @@ TEST_CASE("no points, no nodes: empty or zero", "[tiles]") {
     CHECK(none.size() == 0);
     CHECK(none.tiles() == 0);
     CHECK(analyze(Gaussian{}, none, Matrix(1, 0), nodes).isZero(0.0));
-    CHECK(synthesize(Gaussian{}, none, nodes, Matrix::Ones(1, 4)).cols() == 0);
-    const TiledPoints some(Matrix::Ones(2, 5));
-    CHECK(analyze(Gaussian{}, some, Matrix::Ones(1, 5), Matrix(3, 0)).cols() == 0);
+    CHECK(synthesize(Gaussian{}, none, nodes, Matrix(Matrix::Ones(1, 4))).cols() == 0);
+    const Matrix ones = Matrix::Ones(2, 5);
+    const TiledPoints some(ones);
+    CHECK(analyze(Gaussian{}, some, Matrix(Matrix::Ones(1, 5)), Matrix(3, 0)).cols() == 0);
     CHECK(synthesize(Gaussian{}, some, Matrix(3, 0), Matrix(1, 0)).isZero(0.0));
 }
 
@@ -193,7 +194,7 @@ TEST_CASE("a kernel column is the kernel, and zero outside of the range it names
         for (Index j = 0; j < s.nodes.cols(); ++j) {
             Vector column = Vector::Constant(300, -1.0);
             const auto [begin, end] =
-                kernelet::detail::kernel_column(Gaussian{}, points, s.nodes.col(j), column);
+                kernelet::detail::kernel_column(Gaussian{}, points, s.nodes.col(j), column.data());
             CHECK((column - s.k.col(j)).cwiseAbs().maxCoeff() <= 1e-13);
             if (begin < end) {
                 CHECK(column.head(begin).isZero(0.0));
@@ -212,10 +213,10 @@ TEST_CASE("tiles partition the points and know their boxes", "[tiles]") {
     for (Index t = 0; t < points.tiles(); ++t) {
         CHECK(points.first(t) == seen);
         CHECK(support::same_bits(points.rows(t), x.middleCols(seen, points.count(t)).transpose()));
-        for (Index i = 0; i < points.count(t); ++i) CHECK(points.touches(t, x.col(seen + i), 0.0));
+        for (Index i = 0; i < points.count(t); ++i) CHECK(points.touches(t, &x(0, seen + i), 0.0));
         const Vector beyond = points.rows(t).colwise().maxCoeff().transpose().array() + 0.25;
-        CHECK(points.touches(t, beyond, 0.2501));
-        CHECK_FALSE(points.touches(t, beyond, 0.2499));
+        CHECK(points.touches(t, beyond.data(), 0.2501));
+        CHECK_FALSE(points.touches(t, beyond.data(), 0.2499));
         seen += points.count(t);
     }
     CHECK(seen == 77);

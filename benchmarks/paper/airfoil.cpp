@@ -3,7 +3,6 @@
 // of one width a kernel, at most so many kernels, all else at the defaults. Usage: airfoil [file] [kernels
 // ... = 30 60]
 
-#include "../support/estimators.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
 

@@ -6,7 +6,6 @@
 // it. Asked: accuracy within 0.3 points of LIBSVM's with a twentieth of its kernels. Usage: banana [file
 // [draw of the folds]] [reduced: four of the folds]
 
-#include "../support/classifiers.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
 #include "../support/tuning.hpp"

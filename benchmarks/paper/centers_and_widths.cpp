@@ -2,7 +2,6 @@
 // How many kernels, and of which widths.
 
 #include "../support/algorithm_one.hpp"
-#include "../support/estimators.hpp"
 #include "../support/experiment.hpp"
 #include "../support/outcomes.hpp"
 

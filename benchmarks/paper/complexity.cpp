@@ -3,7 +3,6 @@
 // each number of kernels. Both know the width.
 
 #include "../support/algorithm_one.hpp"
-#include "../support/estimators.hpp"
 #include "../support/experiment.hpp"
 #include "../support/outcomes.hpp"
 #include "../support/pursuit.hpp"

@@ -4,7 +4,6 @@
 // cross-validation. Six problems are made here, two need files. Usage: few_labels [folder of the data]
 // [realisations = 6]
 
-#include "../support/classifiers.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
 #include "../support/tuning.hpp"
@@ -14,6 +13,7 @@
 
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/domains/input_scaling.hpp>
+#include <kernelet/kernelet.hpp>
 
 #include <array>
 #include <cmath>

@@ -3,7 +3,6 @@
 // (kernel ridge at the largest marginal likelihood) runs on the first realisations for comparison.
 // Usage: fewest_kernels [realisations = 50]
 
-#include "../support/estimators.hpp"
 #include "../support/realisation.hpp"
 #include "../support/signals.hpp"
 #include "../support/summary.hpp"

@@ -2,7 +2,6 @@
 // 10-fold cross-validation, repeated, of the defaults against kernel ridge whose width and ridge are chosen
 // by leaving one out. Usage: mcycle [file] [repetitions = 10]
 
-#include "../support/estimators.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
 

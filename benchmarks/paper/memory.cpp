@@ -3,6 +3,9 @@
 
 #include "../support/signals.hpp"
 
+#include <kernelet/detail/spatial_order.hpp>
+#include <kernelet/dual/automatic_solver_impl.hpp>
+#include <kernelet/dual/certificate.hpp>
 #include <kernelet/kernelet.hpp>
 
 #include <cstdio>

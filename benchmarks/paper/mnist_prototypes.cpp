@@ -4,7 +4,6 @@
 // Usage: mnist_prototypes [folder]
 
 #include "../../examples/support/plot.hpp"
-#include "../support/classifiers.hpp"
 #include "../support/mnist.hpp"
 #include "../support/signals.hpp"
 

@@ -2,8 +2,6 @@
 // of x and y from 1e-6 to 1e6): each must end with a status, finite numbers and a certificate, and scale
 // exactly with powers of two. Usage: random_problems [count]
 
-#include "../support/estimators.hpp"
-
 #include "support/random_problem.hpp"
 
 #include <kernelet/kernelet.hpp>

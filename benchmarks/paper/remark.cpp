@@ -3,7 +3,6 @@
 // the best few samples that matching pursuit finds are still several.
 
 #include "../support/algorithm_one.hpp"
-#include "../support/estimators.hpp"
 #include "../support/experiment.hpp"
 #include "../support/outcomes.hpp"
 #include "../support/pursuit.hpp"

@@ -2,7 +2,6 @@
 // many kernels (PII), and the error beside matching pursuit's with as many.
 
 #include "../support/algorithm_one.hpp"
-#include "../support/estimators.hpp"
 #include "../support/experiment.hpp"
 #include "../support/outcomes.hpp"
 #include "../support/pursuit.hpp"

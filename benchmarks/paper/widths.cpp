@@ -2,7 +2,6 @@
 // all (PI': kernel ridge) on a grid of widths; ten Gaussians whose width is not on the grid.
 
 #include "../support/algorithm_one.hpp"
-#include "../support/estimators.hpp"
 #include "../support/experiment.hpp"
 #include "../support/outcomes.hpp"
 

@@ -2,7 +2,6 @@
 // and a width for each coordinate free (PII), logistic loss, 10-fold cross-validation with the classes in
 // equal parts, the defaults alone. Usage: wifi [file [draw of the folds]] [reduced: four of the folds]
 
-#include "../support/classifiers.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
 

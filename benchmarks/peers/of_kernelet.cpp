@@ -2,11 +2,8 @@
 
 #include "peer.hpp"
 
-#include "../support/classifiers.hpp"
-#include "../support/estimators.hpp"
-
 #include <kernelet/baselines/komp.hpp>
-#include <kernelet/multiclass/one_vs_one.hpp>
+#include <kernelet/kernelet.hpp>
 
 #include <memory>
 #include <utility>

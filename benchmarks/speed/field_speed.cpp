@@ -24,7 +24,7 @@ void analyze_speed(benchmark::State& state) {
     const detail::TiledPoints points(data.x);
     const Matrix nodes = wide_nodes(d, 512);
     for (auto _ : state)
-        benchmark::DoNotOptimize(detail::analyze(Gaussian{}, points, data.y.transpose(), nodes));
+        benchmark::DoNotOptimize(detail::analyze(Gaussian{}, points, Matrix(data.y.transpose()), nodes));
     state.SetItemsProcessed(state.iterations() * n * 512);
 }
 

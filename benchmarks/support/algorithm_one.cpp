@@ -1,6 +1,9 @@
 #include "algorithm_one.hpp"
 
+#include <kernelet/dual/stochastic_supergradient_impl.hpp>
 #include <kernelet/kernelet.hpp>
+#include <kernelet/peaks/extract_peaks.hpp>
+#include <kernelet/refit/least_squares.hpp>
 
 #include <algorithm>
 

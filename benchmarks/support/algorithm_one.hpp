@@ -3,6 +3,7 @@
 #include "realisation.hpp"
 
 #include <kernelet/domains/any_domain.hpp>
+#include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
 
 /// The paper's own way to a model: Algorithm 1 with the printed steps, the peaks of α, least squares on them;

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <kernelet/domains/box.hpp>
 #include <kernelet/domains/width_range.hpp>
-#include <kernelet/dual/dual_problem.hpp>
-#include <kernelet/kernels/gaussian.hpp>
-#include <kernelet/losses/squared.hpp>
+#include <kernelet/dual/dual_solution.hpp>
 #include <kernelet/report.hpp>
 #include <kernelet/types.hpp>
 
@@ -15,8 +12,15 @@
 
 namespace kernelet {
 
+class AnyKernel;
+class AnyLoss;
+class AnyDomain;
+
+/// The one problem type that a fit hands to its solver: kernel, loss and domain are held by interface.
+using ErasedDualProblem = DualProblem<AnyKernel, AnyLoss, AnyDomain>;
+
 /// A parametrised family k(x, z; θ). A node is a column (z; θ) of d + p rows; the x of a call come as a tile,
-/// m x d, one coordinate a column, so that array expressions vectorise over the samples.
+/// m x d, one coordinate per column, so that array expressions vectorise over the samples.
 ///     name                     a word for model files
 ///     parameters(d)            p, the rows of θ for inputs of dimension d
 ///     parameter_kind(row)      what a row of θ is when x changes its unit
@@ -92,13 +96,12 @@ concept Domain = std::copyable<D> && requires(const D& domain, Index index, cons
     { domain.widths() } -> std::same_as<Interval>;
 };
 
-/// Maximises the dual: solve(problem, observer) for every DualProblem; checked on one. Returns λ, the nodes
+/// Maximises the dual: solve(problem, observer) for ErasedDualProblem at least. Returns λ, the nodes
 /// it integrated on and a recovered α; not converging is a status, not an exception. The observer may be
 /// empty. Not promised: that the gap is small; the solution says how large it is.
 template <class S>
 concept DualSolver = std::copyable<S> &&
-    requires(const S& solver, const DualProblem<Gaussian, SquaredLoss, Box>& problem,
-             const ObserverFunction& observer) {
+    requires(const S& solver, const ErasedDualProblem& problem, const ObserverFunction& observer) {
     { solver.solve(problem, observer) } -> std::same_as<DualSolution>;
 };
 

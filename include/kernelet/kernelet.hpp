@@ -1,9 +1,11 @@
 #pragma once
 
-/// kernelet: functions learned as a handful of kernels, each with its own center and its own width.
+/// kernelet: functions learned as a small number of kernels, each with its own center and its own width.
+///
+/// Baselines, validation and what only predicts have headers of their own: <kernelet/baselines.hpp>,
+/// <kernelet/predict.hpp>. In compiled mode (KERNELET_COMPILED, set by the CMake function kernelet_add_compiled)
+/// the stages of a fit are not included; include them by name where you call them.
 
-#include <kernelet/baselines/kernel_ridge.hpp>
-#include <kernelet/baselines/komp.hpp>
 #include <kernelet/concepts.hpp>
 #include <kernelet/domains/around_samples.hpp>
 #include <kernelet/domains/box.hpp>
@@ -13,11 +15,7 @@
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/dual/augmented_newton.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
-#include <kernelet/dual/certificate.hpp>
 #include <kernelet/dual/coordinate_ascent.hpp>
-#include <kernelet/dual/dual_function.hpp>
-#include <kernelet/dual/infeasibility.hpp>
-#include <kernelet/dual/intercept.hpp>
 #include <kernelet/dual/point_mass_limit.hpp>
 #include <kernelet/dual/sampled_ascent.hpp>
 #include <kernelet/dual/stochastic_supergradient.hpp>
@@ -44,6 +42,15 @@
 #include <kernelet/multiclass/shared_kernels.hpp>
 #include <kernelet/observers.hpp>
 #include <kernelet/options.hpp>
+#include <kernelet/report.hpp>
+#include <kernelet/types.hpp>
+#include <kernelet/version.hpp>
+
+#ifndef KERNELET_COMPILED
+#include <kernelet/dual/certificate.hpp>
+#include <kernelet/dual/dual_function.hpp>
+#include <kernelet/dual/infeasibility.hpp>
+#include <kernelet/dual/intercept.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
 #include <kernelet/refit/complete.hpp>
 #include <kernelet/refit/discretize.hpp>
@@ -55,6 +62,4 @@
 #include <kernelet/refit/prune.hpp>
 #include <kernelet/refit/slide.hpp>
 #include <kernelet/refit/statistics.hpp>
-#include <kernelet/report.hpp>
-#include <kernelet/types.hpp>
-#include <kernelet/version.hpp>
+#endif

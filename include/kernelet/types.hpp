@@ -17,6 +17,24 @@ using ConstVectorRef = Eigen::Ref<const Vector>;
 using MatrixRef = Eigen::Ref<Matrix>;
 using VectorRef = Eigen::Ref<Vector>;
 
+/// The same views through a template parameter, always double. Eigen expressions of a type that depends on a
+/// template parameter are compiled where they are called and not wherever their header is included.
+template <class Scalar>
+struct Views {
+    using ConstMatrix = Eigen::Ref<const Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>>;
+    using ConstVector = Eigen::Ref<const Eigen::Matrix<Scalar, Eigen::Dynamic, 1>>;
+    using MutableMatrix = Eigen::Ref<Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>>;
+    using MutableVector = Eigen::Ref<Eigen::Matrix<Scalar, Eigen::Dynamic, 1>>;
+};
+template <class Scalar>
+using ConstMatrixRefOf = typename Views<Scalar>::ConstMatrix;
+template <class Scalar>
+using ConstVectorRefOf = typename Views<Scalar>::ConstVector;
+template <class Scalar>
+using MatrixRefOf = typename Views<Scalar>::MutableMatrix;
+template <class Scalar>
+using VectorRefOf = typename Views<Scalar>::MutableVector;
+
 /// A closed interval [lo, hi]; either end may be infinite.
 struct Interval {
     double lo{};
@@ -26,13 +44,13 @@ struct Interval {
     double clamp(double value) const { return std::min(std::max(value, lo), hi); }
 };
 
-/// What is given per sample. `x` is d x n, one sample a column; `y` is a column of n targets, or q x n.
+/// What is given per sample. `x` is d x n, one sample per column; `y` is a column of n targets, or q x n.
 struct Samples {
     Matrix x{};
     Matrix y{};
     Vector weights{};  ///< n positive weights of the aggregate loss; empty: all one.
     Vector
-        tolerances{};  ///< n tolerances, one a sample (per-sample scope); empty: Options::tolerance for all.
+        tolerances{};  ///< n tolerances, one per sample (per-sample scope); empty: Options::tolerance for all.
 };
 
 /// What a tolerance bounds: the loss summed over the samples, or the loss of each sample by itself.

@@ -2,14 +2,13 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/check.hpp>
+#include <kernelet/detail/dense.hpp>
+#include <kernelet/detail/dense_spectrum.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/domains/width_range.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
-
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -22,86 +21,105 @@ namespace kernelet {
 
 namespace detail {
 
-/// Samples as the baselines need them: checked, y as q x n less its offset.
+/// Samples as the baselines need them: checked, y as q x n without its offset.
 struct BaselineSamples {
     Matrix x{};
     Matrix y{};
     Vector offset{};
 };
 
-template <class X, class Y>
-BaselineSamples baseline_samples(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y, bool center) {
-    BaselineSamples samples{x.template cast<double>(), y.template cast<double>(), {}};
-    const Index n = samples.x.cols();
-    require(samples.x.rows() > 0, "x has no rows; x is d x n, one sample a column, d >= 1");
-    require(n > 0, "x has no columns; x is d x n, one sample a column, n >= 1");
-    if (samples.y.cols() == 1 && samples.y.rows() == n) samples.y.transposeInPlace();
-    require(samples.y.cols() == n && samples.y.rows() > 0, "y is ", samples.y.rows(), " x ", samples.y.cols(),
-            " but x has ", n, " columns; x is d x n, one sample a column, y a column of n or q x n");
-    require_finite(samples.x, "x");
-    require_finite(samples.y, "y");
-    samples.offset = center ? Vector(samples.y.rowwise().mean()) : Vector::Zero(samples.y.rows());
-    samples.y.colwise() -= samples.offset;
+/// Checks x (d x n) and y (a column of n, or q x n) and subtracts the mean of each output if `center`.
+template <class Scalar = double>
+[[gnu::noinline]] BaselineSamples checked_samples(Matrix x, Matrix y, bool center) {
+    const Index n = x.cols();
+    require(x.rows() > 0, "x has no rows; x is d x n, one sample per column, d >= 1");
+    require(n > 0, "x has no columns; x is d x n, one sample per column, n >= 1");
+    if (y.cols() == 1 && y.rows() == n) y.resize(1, n);  // keeps the n numbers
+    require(y.cols() == n && y.rows() > 0, "y is ", y.rows(), " x ", y.cols(), " but x has ", n,
+            " columns; x is d x n, one sample per column, y a column of n or q x n");
+    require_finite(x, "x");
+    require_finite(y, "y");
+    BaselineSamples samples{std::move(x), std::move(y), {}};
+    samples.offset.resize(samples.y.rows());
+    fill(samples.offset, 0.0);
+    if (!center) return samples;
+    const Vector sums = row_sums<Scalar>(samples.y);
+    for (Index o = 0; o < sums.size(); ++o) samples.offset(o) = sums(o) / static_cast<double>(n);
+    for (Index i = 0; i < n; ++i)
+        for (Index o = 0; o < sums.size(); ++o) samples.y(o, i) -= samples.offset(o);
     return samples;
 }
 
-/// One kernel at each sample, all of one width: (d + p) x n.
-template <KernelFamily Kernel>
-Matrix kernels_at_samples(const Kernel& kernel, const ConstMatrixRef& x, double width) {
-    Matrix nodes = Matrix::Constant(x.rows() + kernel.parameters(x.rows()), x.cols(), width);
-    nodes.topRows(x.rows()) = x;
+template <class X, class Y>
+BaselineSamples baseline_samples(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y, bool center) {
+    return checked_samples(x.template cast<double>(), y.template cast<double>(), center);
+}
+
+/// Returns one node (x_i; width, ..., width) per sample, with p = `parameters` widths: (d + p) x n.
+template <class Scalar = double>
+Matrix nodes_at_samples(const ConstBlock& x, Index parameters, double width) {
+    Matrix nodes(x.rows + parameters, x.cols);
+    fill(nodes, width);
+    copy(x, nodes);
     return nodes;
 }
 
 /// K_ij = k(x_i, node_j), n x n. O(n² d).
 template <KernelFamily Kernel>
-Matrix gram_matrix(const Kernel& kernel, const TiledPoints& points, const ConstMatrixRef& nodes) {
+Matrix gram_matrix(const Kernel& kernel, const TiledPoints& points, const Matrix& nodes) {
     Matrix gram(points.size(), nodes.cols());
     parallel_for(
-        nodes.cols(), [&](Index j) { kernel_column(kernel, points, nodes.col(j), gram.col(j)); },
+        nodes.cols(), [&](Index j) { kernel_column(kernel, points, column_ref(nodes, j), &gram(0, j)); },
         gram.size());
-    require(gram.allFinite(),
+    require(all_finite(gram),
             "the kernel's values at the samples are not all finite; is the width sensible?");
     return gram;
 }
 
-/// A B column by column: a product of two matrices Eigen shares out among threads, and the order of its sums
-/// then depends on their number; that of a matrix and a vector it does not.
-template <class A>
-Matrix product(const A& a, const Matrix& b) {
-    Matrix result(a.rows(), b.cols());
-    for (Index column = 0; column < b.cols(); ++column) result.col(column).noalias() = a * b.col(column);
-    return result;
-}
-
+/// L Lᵀ = A + jitter·I.
 struct JitteredCholesky {
-    Eigen::LLT<Matrix> factor{};
+    Matrix lower{};  ///< L; its upper triangle is not set
     double jitter{};
 };
 
-/// LL' = A + jitter·I with the least jitter among 0 and n·eps·max|A|·(1, 10, 100, ...) at which A is positive
-/// definite and its reciprocal condition no less than asked for. Only the lower triangle of A is read. O(n³)
-/// a try, at most 17 or so: beyond the sum of a row A is dominated by its diagonal.
-inline JitteredCholesky jittered_cholesky(Matrix a, double least_rcond) {
+/// Factors A + jitter·I with the smallest jitter among 0 and n·eps·max|A|·(1, 10, 100, ...) at which the
+/// matrix is positive definite and its reciprocal condition is at least `least_rcond`. Only the lower
+/// triangle of A is read. O(n³) per try, about 17 tries at most: a jitter larger than the sum of a row makes
+/// the diagonal dominate.
+template <class Scalar = double>
+[[gnu::noinline]] JitteredCholesky jittered_cholesky(Matrix a, double least_rcond) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
     constexpr double growth = 10.0;
-    const double scale = std::max(a.cwiseAbs().maxCoeff(), std::numeric_limits<double>::min());
-    double next = epsilon * static_cast<double>(a.rows()) * scale;
+    const double largest = std::max(max_abs(a), std::numeric_limits<double>::min());
+    double next = epsilon * static_cast<double>(a.rows()) * largest;
     JitteredCholesky result;
     for (;; next *= growth) {
-        result.factor.compute(a);
-        if (result.factor.info() == Eigen::Success && result.factor.rcond() >= least_rcond) return result;
-        a.diagonal().array() += next - result.jitter;
+        result.lower = a;
+        if (cholesky<Scalar>(result.lower) &&
+            reciprocal_condition<Scalar>(result.lower, symmetric_one_norm<Scalar>(a)) >= least_rcond)
+            return result;
+        add_to_diagonal(a, next - result.jitter);
         result.jitter = next;
     }
 }
 
+/// √(mean of the squares) where the squares themselves may overflow or underflow.
+template <class Scalar = double>
+double stable_root_mean_square(const ConstBlock& a) {
+    const double unit = max_abs(a);
+    if (!(unit > 0.0) || !std::isfinite(unit)) return unit;
+    double squares = 0.0;
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) squares += a(i, j) / unit * (a(i, j) / unit);
+    return unit * std::sqrt(squares / static_cast<double>(a.size()));
+}
+
 }  // namespace detail
 
-/// By what KernelRidge chooses among widths and ridges.
+/// The criterion by which KernelRidge chooses among widths and ridges.
 enum class RidgeCriterion {
-    leave_one_out,       ///< the least RMS error on each sample when the others alone are fitted
-    marginal_likelihood  ///< the likeliest Gaussian process: y = f + noise, f of covariance amplitude·k
+    leave_one_out,       ///< smallest RMS error on each sample when only the others are fitted
+    marginal_likelihood  ///< likeliest Gaussian process: y = f + noise, f of covariance amplitude·k
 };
 
 struct KernelRidgeOptions {
@@ -110,7 +128,7 @@ struct KernelRidgeOptions {
     std::vector<double> widths{};
     Index width_levels = 12;
     /// Ridges to try; one: that ridge. Relative to n, so that the same numbers serve any number of samples.
-    /// Empty: half decades from 1e-10, all but an interpolant, to 1, hardly more than the mean.
+    /// Empty: half decades from 1e-10, nearly an interpolant, to 1, nearly the mean.
     std::vector<double> ridges{};
     RidgeCriterion criterion = RidgeCriterion::leave_one_out;
     /// Subtract the mean of y; the model then decays to that mean far from the data instead of to zero.
@@ -125,27 +143,138 @@ struct KernelRidgeOptions {
     }
 };
 
-/// What one width and one ridge are worth.
+/// The two criteria at one width and one ridge.
 struct KernelRidgeScore {
     double width{};
     double ridge{};
     double leave_one_out{};   ///< RMS of the leave-one-out residuals
-    double log_likelihood{};  ///< of the Gaussian process, its amplitude chosen for each output
+    double log_likelihood{};  ///< as a Gaussian process, with the likeliest amplitude for each output
 };
 
 template <KernelFamily Kernel>
 struct KernelRidgeFit {
-    SparseKernelModel<Kernel> model;  ///< a kernel at every sample, in the samples' order
+    SparseKernelModel<Kernel> model;  ///< one kernel per sample, in the samples' order
     KernelRidgeScore chosen{};
-    std::vector<KernelRidgeScore> grid{};  ///< all that were tried, ridges within widths
+    std::vector<KernelRidgeScore> grid{};  ///< every pair that was tried; the ridge varies fastest
     /// q x n: y_i − f(x_i), f fitted without sample i, about the same offset.
     Matrix leave_one_out_residuals{};
     Vector amplitude{};       ///< q: the variance of f as a Gaussian process
     Vector noise_variance{};  ///< q: n·ridge·amplitude
-    double jitter{};          ///< what the Cholesky factorisation needed on top of n·ridge
+    double jitter{};          ///< what the Cholesky factorisation needed in addition to n·ridge
 };
 
-/// Classical kernel ridge regression (PI'): f = Σ_i a_i k(·, x_i; w), a kernel at every sample and one width,
+namespace detail {
+
+/// Bounds the condition of K + n·ridge·I such that four digits of the coefficients remain. Gram matrices of
+/// smooth kernels without a ridge are worse.
+inline constexpr double ridge_least_rcond = 1e-12;
+
+/// From the coefficients A⁻¹y (n x q) and the diagonal of A⁻¹: q x n. Leaving out sample i changes its
+/// residual from r_i to r_i/(1 − H_ii), H = KA⁻¹. Since r = n·ridge·a and I − H = n·ridge·A⁻¹, that is
+/// a_i/(A⁻¹)_ii, which stays exact as the ridge vanishes.
+template <class Scalar = double>
+Matrix leave_one_out_residuals(const ConstBlock& coefficients, const ConstBlock& inverse_diagonal) {
+    Matrix residuals(coefficients.cols, coefficients.rows);
+    for (Index i = 0; i < coefficients.rows; ++i)
+        for (Index o = 0; o < coefficients.cols; ++o)
+            residuals(o, i) = coefficients(i, o) / inverse_diagonal(i, 0);
+    return residuals;
+}
+
+/// The likeliest amplitude of each output, ⟨a_o, b_o⟩/n where that is y_oᵀA⁻¹y_o/n. O(n q).
+template <class Scalar = double>
+Vector likeliest_amplitude(const ConstBlock& a, const ConstBlock& b) {
+    Vector amplitude(a.cols);
+    for (Index o = 0; o < a.cols; ++o)
+        amplitude(o) = dot_run<Scalar>(a.column(o), b.column(o), a.rows) / static_cast<double>(a.rows);
+    return amplitude;
+}
+
+/// Both criteria. With A = K + n·ridge·I and the likeliest amplitudes,
+///     log p(y) = −½ Σ_o (n log(2π·amplitude_o) + n + log det A).
+/// Targets that vanish have amplitude 0; its logarithm is bounded from below.
+template <class Scalar = double>
+KernelRidgeScore ridge_score(double width, double ridge, const Matrix& leave_one_out, const Vector& amplitude,
+                             double log_determinant) {
+    const auto n = static_cast<double>(leave_one_out.cols());
+    double log_density = 0.0;
+    for (Index o = 0; o < amplitude.size(); ++o) {
+        const double variance = std::max(amplitude(o), std::numeric_limits<double>::min());
+        log_density -= 0.5 * (n * std::log(2.0 * std::numbers::pi * variance) + n + log_determinant);
+    }
+    return {width, ridge, stable_root_mean_square<Scalar>(leave_one_out), log_density};
+}
+
+/// Scores one Gram matrix K with every ridge. With K = VΛVᵀ and D = Λ + n·ridge one decomposition is enough:
+///     a = V D⁻¹Vᵀy,   (A⁻¹)_ii = Σ_k V_ik²/D_k,   log det A = Σ_k log D_k,   yᵀA⁻¹y = Σ_k (Vᵀy)_k²/D_k.
+/// O(n³), and O(n² q) per ridge.
+template <class Scalar = double>
+[[gnu::noinline]] std::vector<KernelRidgeScore> score_ridges(Matrix gram, const Matrix& y, double width,
+                                                             const std::vector<double>& ridges) {
+    const Index n = gram.rows(), outputs = y.rows();
+    const SymmetricSpectrum spectrum = symmetric_spectrum<Scalar>(std::move(gram));
+    Matrix squares = spectrum.vectors;
+    for (double* entry = squares.data(); entry != squares.data() + squares.size(); ++entry) *entry *= *entry;
+    const Matrix targets = product_tn<Scalar>(spectrum.vectors, transposed<Scalar>(y));  // Vᵀy, n x q
+    const double least =
+        std::max(ridge_least_rcond * max_abs(spectrum.values), std::numeric_limits<double>::min());
+    std::vector<KernelRidgeScore> scores;
+    Vector inverse(n);
+    Matrix scaled(n, outputs);
+    for (const double ridge : ridges) {
+        double log_determinant = 0.0;
+        for (Index k = 0; k < n; ++k) {
+            const double d = std::max(spectrum.values(k) + static_cast<double>(n) * ridge, least);
+            inverse(k) = 1.0 / d;
+            log_determinant += std::log(d);
+            for (Index o = 0; o < outputs; ++o) scaled(k, o) = targets(k, o) / d;
+        }
+        const Matrix left_out = leave_one_out_residuals<Scalar>(product<Scalar>(spectrum.vectors, scaled),
+                                                                product<Scalar>(squares, inverse));
+        scores.push_back(ridge_score<Scalar>(width, ridge, left_out,
+                                             likeliest_amplitude<Scalar>(scaled, targets), log_determinant));
+    }
+    return scores;
+}
+
+/// The solution of (K + (n·ridge + jitter) I) a = y and what follows from it.
+struct RidgeSolution {
+    Matrix coefficients{};   // n x q
+    Matrix leave_one_out{};  // q x n
+    Vector amplitude{};
+    KernelRidgeScore score{};
+    double jitter{};
+};
+
+/// O(n³).
+template <class Scalar = double>
+[[gnu::noinline]] RidgeSolution solve_ridge(Matrix gram, const Matrix& y, double width, double ridge) {
+    const Index n = gram.rows();
+    add_to_diagonal(gram, static_cast<double>(n) * ridge);
+    const JitteredCholesky factor = jittered_cholesky<Scalar>(std::move(gram), ridge_least_rcond);
+    const Matrix targets = transposed<Scalar>(y);
+    RidgeSolution result{targets, {}, {}, {}, factor.jitter};
+    cholesky_solve<Scalar>(factor.lower, result.coefficients);
+    // A⁻¹ = L⁻ᵀL⁻¹: its diagonal has the squared norms of the columns of L⁻¹.
+    Matrix inverse(n, n);
+    fill(inverse, 0.0);
+    add_to_diagonal(inverse, 1.0);
+    solve_lower<Scalar>(factor.lower, inverse);
+    Vector inverse_diagonal(n);
+    double log_determinant = 0.0;
+    for (Index i = 0; i < n; ++i) {
+        inverse_diagonal(i) = dot_run<Scalar>(&inverse(0, i), &inverse(0, i), n);
+        log_determinant += 2.0 * std::log(factor.lower(i, i));
+    }
+    result.leave_one_out = leave_one_out_residuals<Scalar>(result.coefficients, inverse_diagonal);
+    result.amplitude = likeliest_amplitude<Scalar>(result.coefficients, targets);
+    result.score = ridge_score<Scalar>(width, ridge, result.leave_one_out, result.amplitude, log_determinant);
+    return result;
+}
+
+}  // namespace detail
+
+/// Classical kernel ridge regression (PI'): f = Σ_i a_i k(·, x_i; w), one kernel per sample and one width,
 ///     minimise Σ_i ‖f(x_i) − y_i‖² + n·ridge·‖f‖²,    (K + n·ridge·I) a = y,
 /// with the width and the ridge searched on a grid. The mean of a Gaussian process with noise variance
 /// n·ridge·amplitude is the same function. The kernel must be symmetric and positive semidefinite. Holds
@@ -160,11 +289,15 @@ public:
 
     const KernelRidgeOptions& options() const { return options_; }
 
-    /// x is d x n, one sample a column; y a column of n targets or q x n; any Eigen expression, float or
-    /// double. O(n³) for each width, whatever the number of ridges.
+    /// x is d x n, one sample per column; y is a column of n targets or q x n; any Eigen expression, float or
+    /// double. O(n³) per width, for any number of ridges.
     template <class X, class Y>
     KernelRidgeFit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
-        const detail::BaselineSamples samples = detail::baseline_samples(x, y, options_.center);
+        return fit_samples(detail::baseline_samples(x, y, options_.center));
+    }
+
+private:
+    KernelRidgeFit<Kernel> fit_samples(const detail::BaselineSamples& samples) const {
         const std::vector<double> widths =
             options_.widths.empty() ? default_widths(samples.x) : options_.widths;
         const std::vector<double> ridges = options_.ridges.empty() ? default_ridges() : options_.ridges;
@@ -188,10 +321,6 @@ public:
         return fit;
     }
 
-private:
-    // Of K + n·ridge·I: four digits of the coefficients remain. Without a ridge smooth kernels have less.
-    static constexpr double least_rcond = 1e-12;
-
     std::vector<double> default_widths(const Matrix& x) const {
         const Interval range = widths_from_samples(x);
         if (range.lo == range.hi) return {range.lo};
@@ -206,90 +335,48 @@ private:
         return ridges;
     }
 
+    Matrix nodes(const detail::BaselineSamples& samples, double width) const {
+        return detail::nodes_at_samples(samples.x, kernel_.parameters(samples.x.rows()), width);
+    }
+
     Matrix gram(const detail::BaselineSamples& samples, double width) const {
-        return detail::gram_matrix(kernel_, detail::TiledPoints(samples.x),
-                                   detail::kernels_at_samples(kernel_, samples.x, width));
+        return detail::gram_matrix(kernel_, detail::TiledPoints(samples.x), nodes(samples, width));
     }
 
-    /// With A = K + n·ridge·I: the amplitude that makes y_o likeliest is y_o'A⁻¹y_o / n, and with it
-    ///     log p(y) = −½ Σ_o (n log(2π·amplitude_o) + n + log det A).
-    /// The floor under the amplitude is for targets that vanish, which every width explains.
-    static KernelRidgeScore score(double width, double ridge, const Matrix& leave_one_out,
-                                  const Vector& amplitude, double log_determinant) {
-        const auto n = static_cast<double>(leave_one_out.cols());
-        const double logarithms =
-            (2.0 * std::numbers::pi * amplitude.array().max(std::numeric_limits<double>::min())).log().sum();
-        const auto q = static_cast<double>(amplitude.size());
-        return {width, ridge,
-                leave_one_out.stableNorm() / std::sqrt(static_cast<double>(leave_one_out.size())),
-                -0.5 * (n * logarithms + q * (n + log_determinant))};
-    }
-
-    /// Every width with every ridge.
+    /// Scores every width with every ridge.
     std::vector<KernelRidgeScore> search(const detail::BaselineSamples& samples,
                                          const std::vector<double>& widths,
                                          const std::vector<double>& ridges) const {
-        std::vector<KernelRidgeScore> grid(widths.size() * ridges.size());
+        std::vector<std::vector<KernelRidgeScore>> rows(widths.size());
         const Index n = samples.x.cols();
-        const Index work = n * n * n;  // what is done with a kernel value is about n times its own cost
+        const Index work = n * n * n;  // the decomposition costs about n times what a kernel value does
         detail::parallel_for(
             static_cast<Index>(widths.size()),
             [&](Index at) {
-                score_ridges(samples, widths[static_cast<std::size_t>(at)], ridges,
-                             grid.data() + at * static_cast<Index>(ridges.size()));
+                const double width = widths[static_cast<std::size_t>(at)];
+                rows[static_cast<std::size_t>(at)] =
+                    detail::score_ridges(gram(samples, width), samples.y, width, ridges);
             },
             work);
+        std::vector<KernelRidgeScore> grid;
+        for (const auto& row : rows) grid.insert(grid.end(), row.begin(), row.end());
         return grid;
     }
 
-    /// With K = VΛV' and D = Λ + n·ridge one decomposition serves all ridges:
-    ///     a = V D⁻¹V'y,   (A⁻¹)_ii = Σ_k V_ik²/D_k,   log det A = Σ_k log D_k,   y'A⁻¹y = Σ_k (V'y)_k²/D_k.
-    /// O(n³), and O(n² q) a ridge.
-    void score_ridges(const detail::BaselineSamples& samples, double width, const std::vector<double>& ridges,
-                      KernelRidgeScore* scores) const {
-        const auto n = static_cast<double>(samples.x.cols());
-        const Eigen::SelfAdjointEigenSolver<Matrix> eigen(gram(samples, width));
-        const Matrix& vectors = eigen.eigenvectors();
-        const Matrix squares = vectors.cwiseAbs2();
-        const Matrix targets = detail::product(vectors.transpose(), samples.y.transpose());
-        const double least = std::max(least_rcond * eigen.eigenvalues().cwiseAbs().maxCoeff(),
-                                      std::numeric_limits<double>::min());
-        for (const double ridge : ridges) {
-            const Vector d = (eigen.eigenvalues().array() + n * ridge).max(least);
-            const Matrix scaled = targets.array().colwise() / d.array();
-            const Vector inverse_diagonal = squares * d.cwiseInverse();
-            const Matrix left_out =
-                (detail::product(vectors, scaled).array().colwise() / inverse_diagonal.array()).transpose();
-            const Vector amplitude = scaled.cwiseProduct(targets).colwise().sum().transpose() / n;
-            *scores++ = score(width, ridge, left_out, amplitude, d.array().log().sum());
-        }
-    }
-
-    /// Leaving out sample i changes its residual from r_i to r_i/(1 − H_ii), H = KA⁻¹; since r = n·ridge·a
-    /// and I − H = n·ridge·A⁻¹ that is a_i/(A⁻¹)_ii, which stays exact as the ridge vanishes. O(n³).
+    /// The fit at one width and one ridge. O(n³).
     KernelRidgeFit<Kernel> solve(const detail::BaselineSamples& samples, double width, double ridge) const {
-        const Index n = samples.x.cols();
-        Matrix a = gram(samples, width);
-        a.diagonal().array() += static_cast<double>(n) * ridge;
-        const auto [factor, jitter] = detail::jittered_cholesky(std::move(a), least_rcond);
-        Matrix coefficients = factor.solve(samples.y.transpose());
-        const Matrix inverse = factor.matrixL().solve(Matrix::Identity(n, n));  // of L: A⁻¹ = L⁻'L⁻¹
-        const Vector inverse_diagonal = inverse.colwise().squaredNorm().transpose();
-        const Vector amplitude =
-            coefficients.cwiseProduct(samples.y.transpose()).colwise().sum().transpose() /
-            static_cast<double>(n);
-        const double log_determinant = 2.0 * factor.matrixLLT().diagonal().array().log().sum();
-        Matrix left_out = (coefficients.array().colwise() / inverse_diagonal.array()).transpose();
-        const KernelRidgeScore chosen = score(width, ridge, left_out, amplitude, log_determinant);
+        detail::RidgeSolution solution = detail::solve_ridge(gram(samples, width), samples.y, width, ridge);
+        Vector noise_variance = solution.amplitude;
+        detail::scale(noise_variance, static_cast<double>(samples.x.cols()) * ridge);
         return {SparseKernelModel<Kernel>(kernel_, InputScaling::identity(samples.x.rows()),
-                                          detail::kernels_at_samples(kernel_, samples.x, width),
-                                          std::move(coefficients), samples.offset),
-                chosen,
+                                          nodes(samples, width), std::move(solution.coefficients),
+                                          samples.offset),
+                solution.score,
                 {},
-                std::move(left_out),
-                amplitude,
-                static_cast<double>(n) * ridge * amplitude,
-                jitter};
+                std::move(solution.leave_one_out),
+                std::move(solution.amplitude),
+                std::move(noise_variance),
+                solution.jitter};
     }
 
     KernelRidgeOptions options_;

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <kernelet/baselines/kernel_ridge.hpp>
-#include <kernelet/refit/least_squares.hpp>
-
-#include <Eigen/QR>
+#include <kernelet/detail/dense.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,104 +14,254 @@ namespace kernelet {
 
 namespace detail {
 
-/// ‖R a − z‖² with R upper triangular: least squares over k columns, whatever it was made from.
+/// The least-squares problem ‖Lᵀa − z‖² over k columns, L lower triangular. R = Lᵀ is the triangle of a QR
+/// decomposition; its transpose is stored because a leading block of L is solved with fastest.
 struct TriangularProblem {
-    Matrix r{};  // k x k
+    Matrix l{};  // k x k, zero above the diagonal
     Matrix z{};  // k x q
 };
 
-/// The problem on some columns of ‖A a − z‖², in the order given, up to a constant: [A(:, columns) z] is made
-/// triangular by reflections. O(m k²) for A of m rows.
-template <class Columns>
-TriangularProblem triangular_problem(const Matrix& a, const Matrix& z, const Columns& columns) {
-    const auto k = static_cast<Index>(columns.size());
-    Matrix stacked(a.rows(), k + z.cols());
-    stacked << a(Eigen::all, columns), z;
-    const Eigen::HouseholderQR<Eigen::Ref<Matrix>> qr(stacked);
-    return {stacked.topLeftCorner(k, k).template triangularView<Eigen::Upper>(),
-            stacked.topRightCorner(k, z.cols())};
+/// The problem ‖A a − B‖² up to a constant, from [A B] with A its first k columns; the matrix has at least k
+/// rows. O(m k²) for m rows.
+template <class Scalar = double>
+TriangularProblem triangular_problem(Matrix both, Index k) {
+    triangularize<Scalar>(both);
+    const ConstBlock triangle(both);
+    TriangularProblem problem{transposed<Scalar>(triangle.part(0, 0, k, k)), Matrix(k, both.cols() - k)};
+    copy(triangle.part(0, k, k, both.cols() - k), problem.z);
+    return problem;
 }
 
-/// All columns in the order in which backward elimination leaves them, the last to be dropped first. With
-/// G = R'R and a the solution, dropping column j and solving anew raises ‖R a − z‖² by exactly
-///     ‖a_j‖²/(G⁻¹)_jj;
-/// the cheapest is dropped, then G⁻¹ ← G⁻¹ − g g'/g_j and a ← a − g a_j/g_j with g = G⁻¹e_j. O(k³).
-inline std::vector<Index> backward_elimination(TriangularProblem problem) {
-    using Indices = Eigen::Matrix<Index, Eigen::Dynamic, 1>;
-    Indices names = Indices::LinSpaced(problem.r.cols(), 0, problem.r.cols() - 1);
-    std::vector<Index> order;
-    order.reserve(static_cast<std::size_t>(names.size()));
-    const double unit = problem.z.cwiseAbs().maxCoeff();
-    if (unit > 0.0) problem.z /= unit;  // squares then neither overflow nor vanish
-    while (names.size() > 0) {
-        Index k = names.size();
-        Matrix a = problem.r.triangularView<Eigen::Upper>().solve(problem.z);
-        const Matrix root = problem.r.triangularView<Eigen::Upper>().solve(Matrix::Identity(k, k));
-        Matrix inverse = Matrix::Zero(k, k);
-        inverse.selfadjointView<Eigen::Lower>().rankUpdate(root);  // G⁻¹ = R⁻¹R⁻'
-        inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
-        // (G⁻¹)_jj ≥ 1/G_jj, whatever rounding says.
-        Vector least = problem.r.colwise().squaredNorm().cwiseInverse().transpose();
-        Indices place = Indices::LinSpaced(k, 0, k - 1);  // in R, of column j of G⁻¹
-        // Rounding stays in G⁻¹ at the size of its first entries: those of directions that the columns hardly
-        // span, which leave first. So G⁻¹ is made anew when half of its columns are gone.
-        for (const Index half = k / 2; k > half; --k) {
-            Index drop = 0;
-            double cheapest = std::numeric_limits<double>::infinity();
-            for (Index j = 0; j < k; ++j) {
-                const double cost = a.row(j).squaredNorm() / std::max(inverse(j, j), least(j));
-                if (cost < cheapest) {
-                    cheapest = cost;
-                    drop = j;
-                }
-            }
-            // Column k − 1 takes its place.
-            const Index last = k - 1;
-            order.push_back(names(place(drop)));
-            std::swap(place(drop), place(last));
-            std::swap(least(drop), least(last));
-            a.row(drop).swap(a.row(last));
-            inverse.row(drop).swap(inverse.row(last));
-            inverse.col(drop).swap(inverse.col(last));
-            const Vector g = inverse.col(last).head(last);
-            const Vector scaled = g / std::max(inverse(last, last), least(last));
-            a.topRows(last).noalias() -= scaled * a.row(last);
-            for (Index j = 0; j < last; ++j) inverse.col(j).head(last) -= scaled(j) * g;
+/// The problem on some of the columns, in the order given. O(k³).
+template <class Scalar = double>
+TriangularProblem on_columns(const TriangularProblem& problem, const std::vector<Index>& columns) {
+    return triangular_problem<Scalar>(
+        beside<Scalar>(transposed<Scalar>(rows_of<Scalar>(problem.l, columns)), problem.z),
+        static_cast<Index>(columns.size()));
+}
+
+/// Backward elimination on a least-squares problem, while G⁻¹ is accurate. With G = LLᵀ and a the solution,
+/// dropping column j and solving again raises ‖Lᵀa − z‖² by exactly ‖a_j‖²/(G⁻¹)_jj.
+class Elimination {
+public:
+    /// O(k³).
+    template <class Scalar = double>
+    static Elimination of(const TriangularProblem& problem) {
+        const Index k = problem.l.cols();
+        Elimination state;
+        state.a_ = problem.z;
+        solve_lower_transposed<Scalar>(problem.l, state.a_);
+        Matrix root = Matrix::Zero(k, k);  // L⁻ᵀ
+        add_to_diagonal(root, 1.0);
+        solve_lower_transposed<Scalar>(problem.l, root);
+        state.inverse_ = Matrix::Zero(k, k);
+        rank_update<Scalar>(state.inverse_, root);  // G⁻¹ = L⁻ᵀL⁻¹
+        mirror_lower(state.inverse_);
+        // (G⁻¹)_jj ≥ 1/G_jj also where rounding says otherwise.
+        state.least_.resize(k);
+        for (Index j = 0; j < k; ++j) {
+            double squares = 0.0;
+            for (Index i = 0; i <= j; ++i) squares += problem.l(j, i) * problem.l(j, i);
+            state.least_(j) = 1.0 / squares;
+            state.place_.push_back(j);
         }
-        const Indices left = place.head(k);
-        names = names(left).eval();
-        problem = triangular_problem(problem.r, problem.z, left);
+        return state;
+    }
+
+    /// How many columns are left.
+    Index size() const { return static_cast<Index>(place_.size()); }
+    /// Columns of the problem that are left.
+    const std::vector<Index>& left() const { return place_; }
+
+    /// Drops the cheapest column and returns it: G⁻¹ ← G⁻¹ − g gᵀ/g_j and a ← a − g a_j/g_j with g = G⁻¹e_j.
+    /// O(k²).
+    template <class Scalar = double>
+    Index drop_cheapest() {
+        const Index last = size() - 1;
+        move_to_end(cheapest());
+        const ConstBlock g = ConstBlock(inverse_).part(0, last, last, 1);
+        Vector scaled(last);
+        const double pivot = std::max(inverse_(last, last), least_(last));
+        for (Index i = 0; i < last; ++i) scaled(i) = g(i, 0) / pivot;
+        for (Index o = 0; o < a_.cols(); ++o)
+            add_scaled<Scalar>(Block(a_).part(0, o, last, 1), -a_(last, o), scaled);
+        for (Index j = 0; j < last; ++j)
+            add_scaled<Scalar>(Block(inverse_).part(0, j, last, 1), -scaled(j), g);
+        const Index dropped = place_.back();
+        place_.pop_back();
+        return dropped;
+    }
+
+private:
+    Index cheapest() const {
+        Index best = 0;
+        double lowest = std::numeric_limits<double>::infinity();
+        for (Index j = 0; j < size(); ++j) {
+            double squares = 0.0;
+            for (Index o = 0; o < a_.cols(); ++o) squares += a_(j, o) * a_(j, o);
+            const double cost = squares / std::max(inverse_(j, j), least_(j));
+            if (cost < lowest) {
+                lowest = cost;
+                best = j;
+            }
+        }
+        return best;
+    }
+
+    /// Exchanges a column with the last that is left.
+    void move_to_end(Index column) {
+        const Index last = size() - 1;
+        std::swap(place_[static_cast<std::size_t>(column)], place_.back());
+        std::swap(least_(column), least_(last));
+        for (Index o = 0; o < a_.cols(); ++o) std::swap(a_(column, o), a_(last, o));
+        if (column == last) return;
+        for (Index j = 0; j <= last; ++j) std::swap(inverse_(column, j), inverse_(last, j));
+        std::swap_ranges(&inverse_(0, column), &inverse_(0, column) + last + 1, &inverse_(0, last));
+    }
+
+    Matrix a_{};        // k x q
+    Matrix inverse_{};  // G⁻¹
+    Vector least_{};
+    std::vector<Index> place_{};  // in the problem, of column j of G⁻¹
+};
+
+/// Returns all columns in the order in which backward elimination leaves them, the last to be dropped first.
+/// O(k³).
+template <class Scalar = double>
+[[gnu::noinline]] std::vector<Index> backward_elimination(TriangularProblem problem) {
+    std::vector<Index> names, order;
+    for (Index j = 0; j < problem.l.cols(); ++j) names.push_back(j);
+    const double unit = max_abs(problem.z);
+    if (unit > 0.0)  // squares then neither overflow nor vanish
+        for (double* z = problem.z.data(); z != problem.z.data() + problem.z.size(); ++z) *z /= unit;
+    while (!names.empty()) {
+        Elimination state = Elimination::of<Scalar>(problem);
+        // Rounding errors in G⁻¹ stay as large as its first entries, which belong to directions that the
+        // columns hardly span and that leave first. So G⁻¹ is computed again when half of its columns are
+        // gone.
+        for (const Index half = state.size() / 2; state.size() > half;)
+            order.push_back(names[static_cast<std::size_t>(state.drop_cheapest<Scalar>())]);
+        std::vector<Index> left;
+        for (const Index column : state.left()) left.push_back(names[static_cast<std::size_t>(column)]);
+        names = std::move(left);
+        problem = on_columns<Scalar>(problem, state.left());
     }
     std::reverse(order.begin(), order.end());
     return order;
 }
 
+/// The nested models of backward elimination: what of a KompPath does not depend on the kernel. All but
+/// `ranking` is in the order of `ranking`.
+struct NestedModels {
+    std::vector<Index> ranking{};
+    TriangularProblem triangle{};
+    Matrix gram{};
+    Matrix y{};     // n x q, without the offset
+    Matrix full{};  // coefficients of all kernels, n x q
+
+    /// y is q x n. O(n³).
+    template <class Scalar = double>
+    static NestedModels of(const TriangularProblem& problem, const Matrix& gram, const Matrix& y) {
+        NestedModels models;
+        models.ranking = backward_elimination<Scalar>(problem);
+        models.triangle = on_columns<Scalar>(problem, models.ranking);
+        models.gram = entries_of<Scalar>(gram, models.ranking, models.ranking);
+        models.y = transposed<Scalar>(columns_of<Scalar>(y, models.ranking));
+        models.full = models.coefficients<Scalar>(models.size());
+        return models;
+    }
+
+    Index size() const { return gram.cols(); }
+
+    /// K x q: the leading block of a triangular problem is the problem on its first columns. O(K² q).
+    template <class Scalar = double>
+    [[gnu::noinline]] Matrix coefficients(Index kernels) const {
+        require(kernels >= 0 && kernels <= size(), "kernels = ", kernels, " must be in [0, ", size(),
+                "], the number of samples");
+        Matrix a(kernels, triangle.z.cols());
+        copy(ConstBlock(triangle.z).part(0, 0, kernels, a.cols()), a);
+        solve_lower_transposed<Scalar>(ConstBlock(triangle.l).part(0, 0, kernels, kernels), a);
+        return a;
+    }
+
+    /// RMS of f(x_i) − y_i. O(n K q).
+    template <class Scalar = double>
+    [[gnu::noinline]] double residual(Index kernels) const {
+        Matrix error = y;
+        const Matrix a = coefficients<Scalar>(kernels);
+        add_product<Scalar>(error, ConstBlock(gram).columns(0, kernels), a, -1.0);
+        return stable_root_mean_square<Scalar>(error);
+    }
+
+    /// √(tr δᵀKδ), δ the difference of the coefficients. O(n² q).
+    template <class Scalar = double>
+    [[gnu::noinline]] double distance(Index kernels) const {
+        Matrix delta = full;
+        add_scaled<Scalar>(delta, -1.0, coefficients<Scalar>(kernels));
+        return std::sqrt(std::max(dot<Scalar>(delta, product<Scalar>(gram, delta)), 0.0));
+    }
+};
+
+/// ‖K a − y‖² + ρ‖a‖² as one problem: [K yᵀ] above √ρ·[I 0]. ρ is n·ridge and the jitter relative to the
+/// largest entry of KᵀK. O(n³).
+template <class Scalar = double>
+[[gnu::noinline]] TriangularProblem problem_on_samples(const Matrix& gram, const Matrix& y, double ridge,
+                                                       double jitter) {
+    const Index n = gram.cols();
+    const double widest = largest_column_norm(gram);
+    const double rho = static_cast<double>(n) * ridge +
+                       std::max(jitter * widest * widest, std::numeric_limits<double>::min());
+    Matrix both = Matrix::Zero(2 * n, n + y.rows());
+    copy(gram, both);
+    copy(transposed<Scalar>(y), Block(both).columns(n, y.rows()));
+    add_to_diagonal(Block(both).part(n, 0, n, n), std::sqrt(rho));
+    return triangular_problem<Scalar>(std::move(both), n);
+}
+
+/// ‖f − f_n‖² = (a − ã)ᵀK(a − ã) = ‖Lᵀa − Lᵀã‖² with LLᵀ = K, ã = `full`. O(n³).
+template <class Scalar = double>
+[[gnu::noinline]] TriangularProblem problem_on_function(Matrix gram, const Matrix& full, double jitter) {
+    // More jitter than the option's only where the factorisation fails.
+    constexpr double least_rcond = std::numeric_limits<double>::epsilon();
+    double largest = 0.0;
+    for (Index i = 0; i < gram.rows(); ++i) largest = std::max(largest, std::abs(gram(i, i)));
+    add_to_diagonal(gram, jitter * largest);
+    TriangularProblem problem{jittered_cholesky<Scalar>(std::move(gram), least_rcond).lower, full};
+    const Index n = full.rows();
+    for (Index j = 0; j < n; ++j) {
+        std::fill_n(&problem.l(0, j), j, 0.0);
+        for (Index o = 0; o < full.cols(); ++o)
+            problem.z(j, o) = dot_run<Scalar>(&problem.l(j, j), &full(j, o), n - j);
+    }
+    return problem;
+}
+
 }  // namespace detail
 
-/// What the coefficients of the kernels that stay are fitted to.
+/// What the coefficients of the remaining kernels are fitted to.
 enum class KompProjection {
     samples,  ///< the samples, by least squares: kernel matching pursuit (Vincent and Bengio), destructive
     rkhs      ///< the full function, in the norm of the kernel's own space (Koppel et al.)
 };
 
 struct KompOptions {
-    /// Of all kernels, in the unit of x. Unset: the one KernelRidge finds best by leaving one out.
+    /// Width of all kernels, in the unit of x. Unset: the best of KernelRidge by leaving one out.
     std::optional<double> width{};
     KompProjection projection = KompProjection::samples;
-    /// Stop at so many kernels,
+    /// Removal goes on until at most this many kernels are left.
     std::optional<Index> max_kernels{};
-    /// or before the RMS residual on the samples exceeds this,
+    /// Removal stops before the RMS residual on the samples exceeds this.
     std::optional<double> max_residual{};
-    /// or before the distance from the full function in the kernel's space exceeds this.
+    /// Removal stops before the distance from the full function in the kernel's space exceeds this.
     std::optional<double> max_distance{};
-    /// samples: coefficients minimise Σ‖f(x_i) − y_i‖² + n·ridge·‖a‖². Unset: none, since the jitter already
-    /// keeps them finite, and a ridge makes every model miss the data by more.
+    /// samples: coefficients minimise Σ‖f(x_i) − y_i‖² + n·ridge·‖a‖². Unset: 0, since the jitter already
+    /// keeps them finite and a ridge raises the residual of every model.
     /// rkhs: the full function is KernelRidge's, which minimises Σ‖f(x_i) − y_i‖² + n·ridge·‖f‖². Unset: the
-    /// ridge that is best by leaving one out, since nothing sparse is near an interpolant of noise.
+    /// best ridge by leaving one out, since no sparse function is close to an interpolant of noise.
     std::optional<double> ridge{};
-    /// On the diagonal of the Gram matrix that is inverted, relative to its largest entry: Gaussians of width
-    /// 0.5 at 500 points of [0, 10] have a condition beyond 1e16, and coincident samples make any Gram matrix
-    /// singular. Well above rounding (2e-16), well below what a model can show.
+    /// Added to the diagonal of the Gram matrix that is inverted, relative to its largest entry: Gaussians of
+    /// width 0.5 at 500 points of [0, 10] have a condition beyond 1e16, and coincident samples make any Gram
+    /// matrix singular. Well above rounding (2e-16) and too small to change a model visibly.
     double jitter = 1e-12;
     /// Subtract the mean of y; the model then decays to that mean far from the data instead of to zero.
     bool center = true;
@@ -128,76 +276,54 @@ struct KompOptions {
     }
 };
 
-/// Every model of one run of Komp, from n kernels to none: they are nested, and solving one is a back
+/// Every model of one run of Komp, from n kernels to none. The models are nested, and each is one back
 /// substitution. A value that owns all it needs.
 template <KernelFamily Kernel>
 class KompPath {
 public:
-    /// n, the number of kernels it began with.
-    Index size() const { return triangle_.r.cols(); }
+    /// n, the number of kernels at the start.
+    Index size() const { return models_.size(); }
     double width() const { return width_; }
 
     /// Sample indices, the last to be removed first: the model of K kernels has the first K as centers.
-    const std::vector<Index>& ranking() const { return ranking_; }
+    const std::vector<Index>& ranking() const { return models_.ranking; }
 
-    /// K x q, in the order of ranking(). The first K columns of an upper triangular R are a problem of their
-    /// own: a = (R_KK)⁻¹ z_K. O(K² q).
-    Matrix coefficients(Index kernels) const {
-        detail::require(kernels >= 0 && kernels <= size(), "kernels = ", kernels, " must be in [0, ", size(),
-                        "], the number of samples");
-        return triangle_.r.topLeftCorner(kernels, kernels)
-            .template triangularView<Eigen::Upper>()
-            .solve(triangle_.z.topRows(kernels));
-    }
+    /// K x q, in the order of ranking(). O(K² q).
+    Matrix coefficients(Index kernels) const { return models_.coefficients(kernels); }
 
     SparseKernelModel<Kernel> model(Index kernels) const {
         Matrix a = coefficients(kernels);
-        return {kernel_, InputScaling::identity(dimension_), nodes_.leftCols(kernels), std::move(a), offset_};
+        Matrix nodes(nodes_.rows(), kernels);
+        detail::copy(detail::ConstBlock(nodes_).columns(0, kernels), nodes);
+        return {kernel_, InputScaling::identity(dimension_), std::move(nodes), std::move(a), offset_};
     }
 
     /// RMS of f(x_i) − y_i over samples and outputs. O(n K q).
-    double residual(Index kernels) const {
-        const Matrix a = coefficients(kernels);
-        const Matrix error = y_ - detail::product(gram_.leftCols(kernels), a);
-        return error.stableNorm() / std::sqrt(static_cast<double>(error.size()));
-    }
+    double residual(Index kernels) const { return models_.residual(kernels); }
 
-    /// ‖f − f_n‖ in the kernel's space, f_n the model of all kernels: δ'Kδ with δ the difference of
-    /// coefficients, summed over outputs. As the root of what cancels it is known to about 1e-8·√n·‖δ‖, no
-    /// better. O(n² q).
-    double distance(Index kernels) const {
-        Matrix delta = full_;
-        delta.topRows(kernels) -= coefficients(kernels);
-        return std::sqrt(std::max(delta.cwiseProduct(detail::product(gram_, delta)).sum(), 0.0));
-    }
+    /// ‖f − f_n‖ in the kernel's space, f_n the model of all kernels: the root of δᵀKδ with δ the difference
+    /// of coefficients, summed over outputs. The sum cancels, so that its root is accurate to about
+    /// 1e-8·√n·‖δ‖. O(n² q).
+    double distance(Index kernels) const { return models_.distance(kernels); }
 
 private:
     template <KernelFamily>
     friend class Komp;
 
-    KompPath(Kernel kernel, const detail::BaselineSamples& samples, double width,
-             const detail::TriangularProblem& problem, const Matrix& gram)
+    KompPath(Kernel kernel, const detail::BaselineSamples& samples, double width, detail::NestedModels models)
         : kernel_(std::move(kernel)),
           width_(width),
-          ranking_(detail::backward_elimination(problem)),
           dimension_(samples.x.rows()),
-          nodes_(detail::kernels_at_samples(kernel_, samples.x(Eigen::all, ranking_), width)),
-          triangle_(detail::triangular_problem(problem.r, problem.z, ranking_)),
-          full_(coefficients(size())),
-          gram_(gram(ranking_, ranking_)),
-          y_(samples.y(Eigen::all, ranking_).transpose()),
+          models_(std::move(models)),
+          nodes_(detail::nodes_at_samples(detail::columns_of(samples.x, models_.ranking),
+                                          kernel_.parameters(dimension_), width)),
           offset_(samples.offset) {}
 
-    // All in the order of ranking_.
     Kernel kernel_;
     double width_;
-    std::vector<Index> ranking_;
     Index dimension_;
-    Matrix nodes_;
-    detail::TriangularProblem triangle_;
-    Matrix full_;  // coefficients of all kernels, n x q
-    Matrix gram_;
-    Matrix y_;  // n x q, less the offset
+    detail::NestedModels models_;
+    Matrix nodes_;  // in the order of ranking()
     Vector offset_;
 };
 
@@ -213,10 +339,10 @@ struct KompFit {
     bool within_bounds{};
 };
 
-/// Kernel orthogonal matching pursuit with pre-fitting, destructive: begins with a kernel at every sample,
-/// all of one width, and removes one at a time. Each removal is the one that, all other coefficients fitted
-/// anew, costs least. O(n³) for the whole path, with n x n numbers held: for n up to about two thousand. A
-/// value; fit() and path() are const and may be called from many threads.
+/// Kernel orthogonal matching pursuit with pre-fitting, destructive: starts with one kernel per sample, all
+/// of one width, and removes one at a time. Each removal is the one that costs least when all other
+/// coefficients are fitted again. O(n³) for the whole path, with n x n numbers held: for n up to about two
+/// thousand. A value; fit() and path() are const and may be called from many threads.
 template <KernelFamily Kernel = Gaussian>
 class Komp {
 public:
@@ -227,31 +353,39 @@ public:
 
     const KompOptions& options() const { return options_; }
 
-    /// The whole path, whatever the bounds. x is d x n, one sample a column; y a column of n targets or q x
-    /// n; any Eigen expression, float or double.
+    /// The whole path, whatever the bounds. x is d x n, one sample per column; y is a column of n targets or
+    /// q x n; any Eigen expression, float or double.
     template <class X, class Y>
     KompPath<Kernel> path(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
-        const detail::BaselineSamples samples = detail::baseline_samples(x, y, options_.center);
-        const bool rkhs = options_.projection == KompProjection::rkhs;
-        std::optional<KernelRidgeFit<Kernel>> full;
-        if (rkhs || !options_.width) full = kernel_ridge().fit(samples.x, samples.y);
-        const double width = full ? full->chosen.width : *options_.width;
-        const detail::TiledPoints points(samples.x);
-        const Matrix nodes = detail::kernels_at_samples(kernel_, samples.x, width);
-        const Matrix gram = detail::gram_matrix(kernel_, points, nodes);
-        const detail::TriangularProblem problem =
-            rkhs ? on_function(gram, full->model.coefficients()) : on_samples(points, nodes, samples.y);
-        return {kernel_, samples, width, problem, gram};
+        return path_of(detail::baseline_samples(x, y, options_.center));
     }
 
-    /// The model at which the bounds stop the removals: kernels go while residual and distance stay within
-    /// theirs, and in any case until no more than max_kernels are left.
+    /// The model at which the bounds stop the removals: kernels are removed while residual and distance stay
+    /// within theirs, and in any case until no more than max_kernels are left.
     template <class X, class Y>
     KompFit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
         detail::require(options_.max_kernels || options_.max_residual || options_.max_distance,
                         "options.max_kernels, options.max_residual or options.max_distance must be set: "
                         "removal has to stop somewhere");
-        const KompPath<Kernel> run = path(x, y);
+        return fit_of(path(x, y));
+    }
+
+private:
+    KompPath<Kernel> path_of(const detail::BaselineSamples& samples) const {
+        const bool rkhs = options_.projection == KompProjection::rkhs;
+        std::optional<KernelRidgeFit<Kernel>> full;
+        if (rkhs || !options_.width) full = kernel_ridge().fit(samples.x, samples.y);
+        const double width = full ? full->chosen.width : *options_.width;
+        const Matrix gram = detail::gram_matrix(
+            kernel_, detail::TiledPoints(samples.x),
+            detail::nodes_at_samples(samples.x, kernel_.parameters(samples.x.rows()), width));
+        const detail::TriangularProblem problem =
+            rkhs ? detail::problem_on_function(gram, full->model.coefficients(), options_.jitter)
+                 : detail::problem_on_samples(gram, samples.y, options_.ridge.value_or(0.0), options_.jitter);
+        return {kernel_, samples, width, detail::NestedModels::of(problem, gram, samples.y)};
+    }
+
+    KompFit<Kernel> fit_of(const KompPath<Kernel>& run) const {
         Index kernels = run.size();
         if (options_.max_residual || options_.max_distance)
             while (kernels > 0 && within_bounds(run, kernels - 1)) --kernels;
@@ -261,38 +395,12 @@ public:
                 run.distance(kernels), within_bounds(run, kernels)};
     }
 
-private:
-    /// For samples already centered; what it is not told it chooses by leaving one out.
+    /// For samples already centered; chooses by leaving one out what the options leave open.
     KernelRidge<Kernel> kernel_ridge() const {
         KernelRidgeOptions options{.center = false};
         if (options_.width) options.widths = {*options_.width};
         if (options_.ridge && options_.projection == KompProjection::rkhs) options.ridges = {*options_.ridge};
         return KernelRidge<Kernel>(std::move(options), kernel_);
-    }
-
-    /// Σ‖f(x_i) − y_i‖² + ρ‖a‖² as one triangle: [K y] first, then the n rows √ρ·I below it.
-    detail::TriangularProblem on_samples(const detail::TiledPoints& points, const Matrix& nodes,
-                                         const Matrix& y) const {
-        const Index n = nodes.cols();
-        const Matrix factor = triangular_factor(kernel_, points, nodes, y, Vector::Ones(n));
-        const double largest = factor.leftCols(n).colwise().squaredNorm().maxCoeff();
-        const double rho = static_cast<double>(n) * options_.ridge.value_or(0.0) +
-                           std::max(options_.jitter * largest, std::numeric_limits<double>::min());
-        Matrix design = Matrix::Zero(2 * n, n);
-        Matrix target = Matrix::Zero(2 * n, y.rows());
-        design.topRows(n) = factor.leftCols(n);
-        target.topRows(n) = factor.rightCols(y.rows());
-        design.bottomRows(n).diagonal().setConstant(std::sqrt(rho));
-        return detail::triangular_problem(design, target, Eigen::seq(Index{0}, n - 1));
-    }
-
-    /// ‖f − f_n‖² = (a − ã)'K(a − ã) = ‖R a − Rã‖² with R'R = K.
-    detail::TriangularProblem on_function(Matrix gram, const Matrix& full) const {
-        gram.diagonal().array() += options_.jitter * gram.diagonal().cwiseAbs().maxCoeff();
-        // More jitter than the option's only where the factorisation fails.
-        constexpr double least_rcond = std::numeric_limits<double>::epsilon();
-        const Matrix r = detail::jittered_cholesky(std::move(gram), least_rcond).factor.matrixU();
-        return {r, r.triangularView<Eigen::Upper>() * full};
     }
 
     bool within_bounds(const KompPath<Kernel>& run, Index kernels) const {

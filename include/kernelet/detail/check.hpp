@@ -3,36 +3,77 @@
 #include <kernelet/types.hpp>
 
 #include <cmath>
+#include <concepts>
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 /// The checks of the public entries: every failure names the argument, the value and the rule.
 namespace kernelet::detail {
 
+/// One part of a message: a text, a whole number or a real one. Messages are lists of these, so that a check
+/// costs one constructor per part to compile and not an output stream.
+class TextPart {
+public:
+    template <class T>
+    requires std::convertible_to<const T&, std::string_view> TextPart(const T& words)
+        : kind_(Kind::words), words_(words) {}
+    template <std::integral T>
+    TextPart(T number) : kind_(Kind::integer), integer_(static_cast<long long>(number)) {}
+    TextPart(double number) : kind_(Kind::real), real_(number) {}
+
+    friend std::ostream& operator<<(std::ostream& stream, const TextPart& part) {
+        if (part.kind_ == Kind::words) return stream << part.words_;
+        if (part.kind_ == Kind::integer) return stream << part.integer_;
+        return stream << part.real_;
+    }
+
+private:
+    enum class Kind { words, integer, real };
+
+    Kind kind_;
+    std::string_view words_{};
+    long long integer_ = 0;
+    double real_ = 0.0;
+};
+
+[[gnu::noinline]] inline std::string joined(std::initializer_list<TextPart> parts) {
+    std::ostringstream stream;
+    for (const TextPart& part : parts) stream << part;
+    return stream.str();
+}
+
+[[noreturn, gnu::noinline]] inline void refuse(std::initializer_list<TextPart> message) {
+    throw std::invalid_argument("kernelet: " + joined(message));
+}
+
 /// Joins its arguments into one text; for messages only.
 template <class... Parts>
 std::string text(const Parts&... parts) {
-    std::ostringstream stream;
-    (stream << ... << parts);
-    return stream.str();
+    return joined({TextPart(parts)...});
 }
 
 /// Throws std::invalid_argument with the joined message unless `holds`.
 template <class... Parts>
 void require(bool holds, const Parts&... message) {
-    if (!holds) throw std::invalid_argument(text("kernelet: ", message...));
+    if (!holds) refuse({TextPart(message)...});
 }
 
-/// Every entry finite, or the first (column-major) that is not is named.
+/// Throws unless every entry is finite; names the first, by columns, that is not.
+[[gnu::noinline]] inline void require_finite_block(const double* data, Index rows, Index cols, Index stride,
+                                                   std::string_view name) {
+    for (Index column = 0; column < cols; ++column)
+        for (Index row = 0; row < rows; ++row)
+            if (const double value = data[row + column * stride]; !std::isfinite(value))
+                refuse({name, "(", row, ", ", column, ") is ", value, "; every entry must be finite"});
+}
+/// Of a matrix or vector that is stored by columns.
 template <class Derived>
-void require_finite(const Eigen::DenseBase<Derived>& values, std::string_view name) {
-    for (Index column = 0; column < values.cols(); ++column)
-        for (Index row = 0; row < values.rows(); ++row)
-            if (!std::isfinite(values(row, column)))
-                throw std::invalid_argument(text("kernelet: ", name, "(", row, ", ", column, ") is ",
-                                                 values(row, column), "; every entry must be finite"));
+void require_finite(const Derived& values, std::string_view name) {
+    require_finite_block(values.data(), values.rows(), values.cols(), values.outerStride(), name);
 }
 
 /// Points a model is asked about, d x n: as many rows as it has inputs, all finite.
@@ -40,12 +81,12 @@ template <class Derived>
 Matrix checked_points(const Eigen::MatrixBase<Derived>& x, Index inputs) {
     Matrix points = x.template cast<double>();
     require(points.rows() == inputs, "x has ", points.rows(), " rows; the model has ", inputs,
-            " inputs (x is d x n, one sample a column)");
+            " inputs (x is d x n, one sample per column)");
     require_finite(points, "x");
     return points;
 }
 
-/// The number itself finite and inside an inequality that the message states.
+/// Throws unless the number is finite and inside the inequality that the message states.
 inline void require_positive(double value, std::string_view name) {
     require(std::isfinite(value) && value > 0.0, name, " = ", value, " must be finite and > 0");
 }

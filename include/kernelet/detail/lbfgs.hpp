@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/types.hpp>
 
 #include <deque>
@@ -31,26 +32,29 @@ double lbfgs(Vector& x, const Cost& cost, const LbfgsOptions& options) {
         direction = gradient;
         std::vector<double> along(pairs.size());
         for (std::size_t k = pairs.size(); k-- > 0;) {
-            along[k] = pairs[k].inverse * pairs[k].step.dot(direction);
-            direction -= along[k] * pairs[k].change;
+            along[k] = pairs[k].inverse * dot(pairs[k].step, direction);
+            add_scaled(direction, -along[k], pairs[k].change);
         }
-        if (!pairs.empty()) direction /= pairs.back().inverse * pairs.back().change.squaredNorm();
+        if (!pairs.empty())
+            scale(direction, 1.0 / (pairs.back().inverse * squared_norm(pairs.back().change)));
         for (std::size_t k = 0; k < pairs.size(); ++k)
-            direction += (along[k] - pairs[k].inverse * pairs[k].change.dot(direction)) * pairs[k].step;
-        const double slope = -direction.dot(gradient);
+            add_scaled(direction, along[k] - pairs[k].inverse * dot(pairs[k].change, direction),
+                       pairs[k].step);
+        const double slope = -dot(direction, gradient);
         if (!(slope < 0.0)) break;
 
         double length = 1.0, next = now;
         Vector to;
         for (; length > shortest; length *= 0.5) {
-            to = x - length * direction;
+            to = x;
+            add_scaled(to, -length, direction);
             next = cost(to, next_gradient);
             if (next <= now + armijo * length * slope) break;
         }
         if (!(next < now)) break;
         Pair pair{to - x, next_gradient - gradient, 0.0};
-        const double curvature = pair.step.dot(pair.change);
-        if (curvature > least_curvature * pair.change.squaredNorm()) {
+        const double curvature = dot(pair.step, pair.change);
+        if (curvature > least_curvature * squared_norm(pair.change)) {
             pair.inverse = 1.0 / curvature;
             pairs.push_back(std::move(pair));
             if (static_cast<Index>(pairs.size()) > options.memory) pairs.pop_front();

@@ -1,19 +1,25 @@
 #pragma once
 
-#include <kernelet/detail/random.hpp>
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/types.hpp>
-
-#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 /// The noise deviation of y, from the data alone: each sample is predicted from its neighbours by a local
 /// polynomial, and the residual divided by what noise alone would make of it. A median over the samples
 /// ignores the places where the signal is too rough for the polynomial.
 namespace kernelet::detail {
+
+inline double squared_distance(const double* a, const double* b, Index dimension) {
+    double squares = 0.0;
+    for (Index c = 0; c < dimension; ++c) squares += (a[c] - b[c]) * (a[c] - b[c]);
+    return squares;
+}
 
 inline double median(std::vector<double> values) {
     if (values.empty()) return 0.0;
@@ -30,7 +36,7 @@ inline double deviation_from_median(const std::vector<double>& absolute_residual
 /// One input. Samples at one place are averaged; the others interpolate it by polynomials of degree 1, 3, 5
 /// and 7 through as many neighbours on each side, and the smoothest account, the least of the four medians,
 /// is believed. O(n log n).
-inline double noise_deviation_1d(const Eigen::Ref<const Vector>& x, const Eigen::Ref<const Vector>& y) {
+inline double noise_deviation_1d(const Vector& x, const Vector& y) {
     const Index n = x.size();
     std::vector<Index> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), Index{0});
@@ -76,7 +82,8 @@ inline double noise_deviation_1d(const Eigen::Ref<const Vector>& x, const Eigen:
 }
 
 /// Several inputs: a plane through the nearest neighbours of each of at most 500 samples. O(500 n d).
-inline double noise_deviation_nd(const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Vector>& y) {
+template <class Scalar = double>
+double noise_deviation_nd(const Matrix& x, const Vector& y) {
     const Index d = x.rows();
     const Index n = x.cols();
     const Index neighbours = 2 * (d + 1) + 2;
@@ -88,7 +95,8 @@ inline double noise_deviation_nd(const Eigen::Ref<const Matrix>& x, const Eigen:
     for (Index probe = 0; probe < probes; ++probe) {
         const Index i = probe * n / probes;
         for (Index j = 0; j < n; ++j)
-            distances[static_cast<std::size_t>(j)] = {j == i ? -1.0 : (x.col(j) - x.col(i)).squaredNorm(), j};
+            distances[static_cast<std::size_t>(j)] = {
+                j == i ? -1.0 : squared_distance(&x(0, j), &x(0, i), x.rows()), j};
         std::partial_sort(distances.begin(), distances.begin() + neighbours + 1, distances.end());
         Matrix plane(neighbours, d + 1);
         Vector values(neighbours);
@@ -96,27 +104,31 @@ inline double noise_deviation_nd(const Eigen::Ref<const Matrix>& x, const Eigen:
         for (Index k = 0; k < neighbours; ++k) {
             const Index j = distances[static_cast<std::size_t>(k + 1)].second;
             plane(k, 0) = 1.0;
-            plane.row(k).tail(d) = (x.col(j) - x.col(i)).transpose() / (farthest > 0.0 ? farthest : 1.0);
+            for (Index c = 0; c < d; ++c)
+                plane(k, 1 + c) = (x(c, j) - x(c, i)) / (farthest > 0.0 ? farthest : 1.0);
             values(k) = y(j);
         }
         // The value at x_i is the plane's constant term: weights e₁ᵀ (P'P)⁻¹ P', with a trace of ridge for
         // neighbours that lie in a lower dimension.
         constexpr double ridge = 1e-10;
-        const Matrix gram = plane.transpose() * plane + ridge * Matrix::Identity(d + 1, d + 1);
-        const Vector weights = plane * gram.ldlt().solve(Vector::Unit(d + 1, 0));
-        residuals.push_back(std::abs(y(i) - weights.dot(values)) / std::sqrt(1.0 + weights.squaredNorm()));
+        Matrix gram = product_tn<Scalar>(plane, plane), first = Matrix::Identity(d + 1, 1);
+        add_to_diagonal(gram, ridge);
+        ldlt_solve<Scalar>(gram, first);
+        const Matrix weights = product<Scalar>(plane, first);
+        residuals.push_back(std::abs(y(i) - dot<Scalar>(weights, values)) /
+                            std::sqrt(1.0 + squared_norm<Scalar>(weights)));
     }
     return deviation_from_median(residuals);
 }
 
 /// Calls visit(indices) for each place that samples stand at. O(d n log n).
 template <class Visit>
-void visit_places(const ConstMatrixRef& x, const Visit& visit) {
+void visit_places(const Matrix& x, const Visit& visit) {
     std::vector<Index> order(static_cast<std::size_t>(x.cols()));
     std::iota(order.begin(), order.end(), Index{0});
     const auto before = [&](Index a, Index b) {
-        return std::lexicographical_compare(x.col(a).begin(), x.col(a).end(), x.col(b).begin(),
-                                            x.col(b).end());
+        const double *p = &x(0, a), *q = &x(0, b);
+        return std::lexicographical_compare(p, p + x.rows(), q, q + x.rows());
     };
     std::stable_sort(order.begin(), order.end(), before);
     for (std::size_t i = 0; i < order.size();) {
@@ -128,15 +140,31 @@ void visit_places(const ConstMatrixRef& x, const Visit& visit) {
     }
 }
 
+/// Σ_o Σ_i (y_oi − mean over these samples)².
+inline double squares_about_mean(const Matrix& y, const std::vector<Index>& samples) {
+    double squares = 0.0;
+    for (Index o = 0; o < y.rows(); ++o) {
+        double mean = 0.0;
+        for (const Index i : samples) mean += y(o, i) / static_cast<double>(samples.size());
+        for (const Index i : samples) squares += (y(o, i) - mean) * (y(o, i) - mean);
+    }
+    return squares;
+}
+
 /// The least residual any function can have: samples at one place get one prediction. The root mean squared
 /// deviation from the mean of each place (aggregate), or the largest half range (per sample). O(d n log n).
-inline double duplicate_residual(const ConstMatrixRef& x, const ConstMatrixRef& y, Scope scope) {
+inline double duplicate_residual(const Matrix& x, const Matrix& y, Scope scope) {
     double squares = 0.0, half_range = 0.0;
     visit_places(x, [&](const std::vector<Index>& place) {
-        const Matrix here = y(Eigen::all, place);
-        squares += (here.colwise() - here.rowwise().mean()).squaredNorm();
-        half_range =
-            std::max(half_range, 0.5 * (here.rowwise().maxCoeff() - here.rowwise().minCoeff()).maxCoeff());
+        squares += squares_about_mean(y, place);
+        for (Index o = 0; o < y.rows(); ++o) {
+            double lo = y(o, place.front()), hi = lo;
+            for (const Index i : place) {
+                lo = std::min(lo, y(o, i));
+                hi = std::max(hi, y(o, i));
+            }
+            half_range = std::max(half_range, 0.5 * (hi - lo));
+        }
     });
     return scope == Scope::per_sample ? half_range : std::sqrt(squares / static_cast<double>(y.size()));
 }
@@ -149,13 +177,12 @@ struct NoiseEstimate {
 
 /// The noise that samples repeated at one place show without any model: √(Σ (y − mean of the place)² / (n −
 /// places)), over all outputs; 0 where there are too few of them to tell. O(d n log n).
-inline NoiseEstimate replicate_noise(const ConstMatrixRef& x, const ConstMatrixRef& y) {
+inline NoiseEstimate replicate_noise(const Matrix& x, const Matrix& y) {
     constexpr Index least_repeated = 10;  // the estimate is then known to about a fifth
     double squares = 0.0;
     Index repeated = 0;
     visit_places(x, [&](const std::vector<Index>& place) {
-        const Matrix here = y(Eigen::all, place);
-        squares += (here.colwise() - here.rowwise().mean()).squaredNorm();
+        squares += squares_about_mean(y, place);
         repeated += static_cast<Index>(place.size()) - 1;
     });
     if (repeated < least_repeated) return {};
@@ -165,7 +192,7 @@ inline NoiseEstimate replicate_noise(const ConstMatrixRef& x, const ConstMatrixR
 
 /// The share of labels ±1 that the vote of the nearest other samples contradicts, over at most 500 samples
 /// and all outputs: how much of a classification no function of x can explain. O(500 n d).
-inline double label_noise(const ConstMatrixRef& x, const ConstMatrixRef& y) {
+inline double label_noise(const Matrix& x, const Matrix& y) {
     constexpr Index most_probes = 500, most_voters = 7;
     const Index n = x.cols(), probes = std::min(n, most_probes), voters = std::min(n - 1, most_voters);
     if (voters < 1) return 0.0;
@@ -174,27 +201,33 @@ inline double label_noise(const ConstMatrixRef& x, const ConstMatrixRef& y) {
     for (Index probe = 0; probe < probes; ++probe) {
         const Index i = probe * n / probes;
         for (Index j = 0; j < n; ++j)
-            distances[static_cast<std::size_t>(j)] = {j == i ? -1.0 : (x.col(j) - x.col(i)).squaredNorm(), j};
+            distances[static_cast<std::size_t>(j)] = {
+                j == i ? -1.0 : squared_distance(&x(0, j), &x(0, i), x.rows()), j};
         std::partial_sort(distances.begin(), distances.begin() + voters + 1, distances.end());
-        Vector votes = Vector::Zero(y.rows());
-        for (Index k = 1; k <= voters; ++k) votes += y.col(distances[static_cast<std::size_t>(k)].second);
-        for (Index o = 0; o < y.rows(); ++o) wrong += votes(o) * y(o, i) < 0.0 ? 1 : 0;
+        for (Index o = 0; o < y.rows(); ++o) {
+            double votes = 0.0;
+            for (Index k = 1; k <= voters; ++k) votes += y(o, distances[static_cast<std::size_t>(k)].second);
+            wrong += votes * y(o, i) < 0.0 ? 1 : 0;
+        }
     }
     return static_cast<double>(wrong) / static_cast<double>(probes * y.rows());
 }
 
 /// Over q outputs: the root of the mean variance; not below what repeated samples show, since noise whose
 /// size changes is more than its median. x is d x n, y is q x n.
-inline NoiseEstimate noise_estimate(const ConstMatrixRef& x, const ConstMatrixRef& y) {
+template <class Scalar = double>
+NoiseEstimate noise_estimate(const Matrix& x, const Matrix& y) {
     // On a line, at 0.5 one in five of the chirps at n = 51 collapses to a single kernel; at 2 nothing
     // changes. In more dimensions neighbours are far apart and signal counts as noise: an airfoil's 0.31, of
     // which models that generalise leave 0.2.
     constexpr double known_on_a_line = 1.0, known_elsewhere = 0.2;
     double variance = 0.0;
     for (Index o = 0; o < y.rows(); ++o) {
+        Vector target(y.cols());
+        for (Index i = 0; i < y.cols(); ++i) target(i) = y(o, i);
         const double deviation =
-            x.rows() == 1 ? noise_deviation_1d(x.row(0).transpose().eval(), y.row(o).transpose().eval())
-                          : noise_deviation_nd(x, y.row(o).transpose().eval());
+            x.rows() == 1 ? noise_deviation_1d(Eigen::Map<const Vector>(x.data(), x.cols()), target)
+                          : noise_deviation_nd<Scalar>(x, target);
         variance += deviation * deviation / static_cast<double>(y.rows());
     }
     const NoiseEstimate smooth{std::sqrt(variance), x.rows() == 1 ? known_on_a_line : known_elsewhere};
@@ -202,8 +235,9 @@ inline NoiseEstimate noise_estimate(const ConstMatrixRef& x, const ConstMatrixRe
     return repeated.deviation > smooth.deviation ? repeated : smooth;
 }
 
-inline double noise_deviation(const ConstMatrixRef& x, const ConstMatrixRef& y) {
-    return noise_estimate(x, y).deviation;
+template <class Scalar = double>
+double noise_deviation(const Matrix& x, const Matrix& y) {
+    return noise_estimate<Scalar>(x, y).deviation;
 }
 
 }  // namespace kernelet::detail

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 /// Counter-based random numbers: a value depends on (seed, stream, counter) alone, so that any thread may
@@ -22,7 +23,7 @@ constexpr std::uint64_t mix_bits(std::uint64_t bits) {
 }
 
 /// Two independent standard normals from two uniforms on [0, 1) (Box and Muller).
-inline Eigen::Vector2d normal_pair(double u, double v) {
+inline std::pair<double, double> normal_pair(double u, double v) {
     const double radius = std::sqrt(-2.0 * std::log1p(-u));
     const double angle = 2.0 * std::numbers::pi * v;
     return {radius * std::cos(angle), radius * std::sin(angle)};
@@ -44,7 +45,7 @@ public:
 
     /// Standard normal, from the uniforms 2·counter and 2·counter + 1.
     double normal(std::uint64_t counter) const {
-        return normal_pair(uniform(2 * counter), uniform(2 * counter + 1))(0);
+        return normal_pair(uniform(2 * counter), uniform(2 * counter + 1)).first;
     }
 
 private:

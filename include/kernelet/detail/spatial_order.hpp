@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -12,19 +13,26 @@ namespace kernelet::detail {
 /// An order of the columns of x in which neighbours in the list are neighbours in space, so that a tile of
 /// points has a small bounding box: along the line in one dimension, along Morton's curve in two and three,
 /// as given beyond. O(n log n).
-inline std::vector<Index> spatial_order(const ConstMatrixRef& x) {
+inline std::vector<Index> spatial_order(const Matrix& x) {
     const Index d = x.rows();
     const Index n = x.cols();
     std::vector<Index> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), Index{0});
-    if (d > 3) return order;
+    if (d > 3 || n == 0) return order;
     if (d == 1) {
         std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return x(0, a) < x(0, b); });
         return order;
     }
-    constexpr int bits = 20;                         // of each coordinate: 60 in three dimensions
-    const Vector lo = 0.5 * x.rowwise().minCoeff();  // halved: a range may exceed the largest double
-    const Vector extent = (0.5 * x.rowwise().maxCoeff() - lo).cwiseMax(std::numeric_limits<double>::min());
+    constexpr int bits = 20;  // of each coordinate: 60 in three dimensions
+    Vector lo(d), extent(d);  // halved: a range may exceed the largest double
+    for (Index c = 0; c < d; ++c) {
+        double hi = lo(c) = 0.5 * x(c, 0);
+        for (Index i = 1; i < n; ++i) {
+            lo(c) = std::min(lo(c), 0.5 * x(c, i));
+            hi = std::max(hi, 0.5 * x(c, i));
+        }
+        extent(c) = std::max(hi - lo(c), std::numeric_limits<double>::min());
+    }
     std::vector<std::uint64_t> key(static_cast<std::size_t>(n));
     for (Index i = 0; i < n; ++i)
         for (int bit = bits - 1; bit >= 0; --bit)

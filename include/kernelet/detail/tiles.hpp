@@ -1,13 +1,15 @@
 #pragma once
 
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/types.hpp>
 
 #include <concepts>
+#include <limits>
 #include <utility>
 #include <vector>
 
-/// The two passes in which all kernel values are computed, a cache-sized tile at a time:
+/// The two passes in which all kernel values are computed, one cache-sized tile at a time:
 ///     analyze:    ᾱ(z_j, w_j) = Σ_i λ_i k(x_i, z_j; w_j)      at nodes,   from samples
 ///     synthesize: f(x_i)      = Σ_j a_j k(x_i, z_j; w_j)      at samples, from nodes
 /// Neither holds more than one tile of kernel values; sums run in a fixed order whatever the threads.
@@ -19,17 +21,34 @@ concept HasReach = requires(const Kernel& kernel, const ConstVectorRef& node) {
     { kernel.reach(node) } -> std::convertible_to<double>;
 };
 
-/// Points laid out for the passes: one coordinate a column, cut into tiles that know their bounding box.
+// The views that kernels are handed, each made in one way only: every other way to make one is compiled anew.
+inline ConstVectorRef column_ref(const ConstBlock& a, Index j) {
+    return Eigen::Map<const Vector>(a.column(j), a.rows);
+}
+inline VectorRef run_ref(double* values, Index count) { return Eigen::Map<Vector>(values, count); }
+inline ConstMatrixRef matrix_ref(const ConstBlock& a) {
+    return Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>(a.data, a.rows, a.cols,
+                                                             Eigen::OuterStride<>(a.stride));
+}
+inline MatrixRef matrix_ref(const Block& a) {
+    return Eigen::Map<Matrix, 0, Eigen::OuterStride<>>(a.column(0), a.rows, a.cols,
+                                                       Eigen::OuterStride<>(a.stride));
+}
+
+/// Points laid out for the passes: one coordinate per column, cut into tiles that know their bounding box.
 class TiledPoints {
 public:
-    static constexpr Index tile = 32;  // 32 doubles of x, k and λ a coordinate: a few KB, well inside L1
+    static constexpr Index tile = 32;  // 32 doubles of x, k and λ per coordinate: a few KB, well inside L1
 
-    explicit TiledPoints(const ConstMatrixRef& x)
-        : xt_(x.transpose()), lo_(x.rows(), tiles()), hi_(x.rows(), tiles()) {
-        for (Index t = 0; t < tiles(); ++t) {
-            lo_.col(t) = rows(t).colwise().minCoeff().transpose();
-            hi_.col(t) = rows(t).colwise().maxCoeff().transpose();
-        }
+    /// x is d x n.
+    explicit TiledPoints(const ConstBlock& x)
+        : xt_(transposed_copy(x)), lo_(x.rows, tiles()), hi_(x.rows, tiles()) {
+        for (Index t = 0; t < tiles(); ++t)
+            for (Index c = 0; c < dimension(); ++c) {
+                const double* first = xt_.data() + c * size() + this->first(t);
+                lo_(c, t) = *std::min_element(first, first + count(t));
+                hi_(c, t) = *std::max_element(first, first + count(t));
+            }
     }
 
     Index size() const { return xt_.rows(); }
@@ -37,51 +56,70 @@ public:
     Index tiles() const { return (xt_.rows() + tile - 1) / tile; }
     Index first(Index t) const { return t * tile; }
     Index count(Index t) const { return std::min(tile, size() - first(t)); }
-    ConstMatrixRef rows(Index t) const { return xt_.middleRows(first(t), count(t)); }
+    /// Tile t, count(t) x d.
+    ConstMatrixRef rows(Index t) const {
+        return matrix_ref(ConstBlock(xt_.data() + first(t), count(t), dimension(), size()));
+    }
+    /// All points, n x d.
+    const Matrix& transposed() const { return xt_; }
 
     /// The points begin ... begin + count − 1 as points of their own.
     TiledPoints range(Index begin, Index count) const {
-        return TiledPoints(xt_.middleRows(begin, count).transpose());
+        Matrix x(dimension(), count);
+        for (Index i = 0; i < count; ++i)
+            for (Index c = 0; c < dimension(); ++c) x(c, i) = xt_(begin + i, c);
+        return TiledPoints(x);
     }
 
     /// Some of the points as points of their own.
     TiledPoints some(const std::vector<Index>& which) const {
-        return TiledPoints(xt_(which, Eigen::all).transpose());
+        Matrix x(dimension(), static_cast<Index>(which.size()));
+        for (Index i = 0; i < x.cols(); ++i)
+            for (Index c = 0; c < dimension(); ++c) x(c, i) = xt_(which[static_cast<std::size_t>(i)], c);
+        return TiledPoints(x);
     }
 
     /// Whether some point of tile t may lie within `reach` of z: the box's distance along each coordinate.
-    bool touches(Index t, const ConstVectorRef& z, double reach) const {
-        for (Index c = 0; c < z.size(); ++c)
-            if (z(c) < lo_(c, t) - reach || z(c) > hi_(c, t) + reach) return false;
+    bool touches(Index t, const double* z, double reach) const {
+        for (Index c = 0; c < dimension(); ++c)
+            if (z[c] < lo_(c, t) - reach || z[c] > hi_(c, t) + reach) return false;
         return true;
     }
 
 private:
+    static Matrix transposed_copy(const ConstBlock& x) {
+        Matrix xt(x.cols, x.rows);
+        for (Index i = 0; i < x.cols; ++i)
+            for (Index c = 0; c < x.rows; ++c) xt(i, c) = x(c, i);
+        return xt;
+    }
+
     Matrix xt_;       // n x d
     Matrix lo_, hi_;  // d x tiles
 };
 
-/// Whether the node's kernel can be dropped on tile t.
-template <class Kernel, class Node>
-bool out_of_reach(const Kernel& kernel, const TiledPoints& points, Index t, const Node& node) {
+/// The distance past which the node's kernel may be dropped; infinite for a family without a reach.
+template <class Kernel>
+double reach_of([[maybe_unused]] const Kernel& kernel, [[maybe_unused]] const ConstVectorRef& node) {
     if constexpr (HasReach<Kernel>)
-        return !points.touches(t, node.head(points.dimension()), kernel.reach(node));
+        return kernel.reach(node);
     else
-        return false;
+        return std::numeric_limits<double>::infinity();
 }
 
-/// One column of kernel values, k(x_i, node) for all n points; returns the range of rows outside of which it
-/// is zero. O(n d).
+/// One column of kernel values, k(x_i, node) for all n points, to `column`; returns the range of rows outside
+/// of which it is zero. O(n d).
 template <class Kernel>
 std::pair<Index, Index> kernel_column(const Kernel& kernel, const TiledPoints& points,
-                                      const ConstVectorRef& node, VectorRef column) {
+                                      const ConstVectorRef& node, double* column) {
+    const double reach = reach_of(kernel, node);
     Index begin = points.size(), end = 0;
     for (Index t = 0; t < points.tiles(); ++t) {
-        auto part = column.segment(points.first(t), points.count(t));
-        if (out_of_reach(kernel, points, t, node)) {
-            part.setZero();
+        double* part = column + points.first(t);
+        if (!points.touches(t, node.data(), reach)) {
+            std::fill_n(part, points.count(t), 0.0);
         } else {
-            kernel.values(points.rows(t), node, part);
+            kernel.values(points.rows(t), node, run_ref(part, points.count(t)));
             begin = std::min(begin, points.first(t));
             end = points.first(t) + points.count(t);
         }
@@ -91,49 +129,60 @@ std::pair<Index, Index> kernel_column(const Kernel& kernel, const TiledPoints& p
 
 /// ᾱ at the columns of `nodes`: q x B from λ, q x n. Tiles where λ vanishes are skipped. O(|supp λ| B d).
 template <class Kernel>
-Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstMatrixRef& lambda,
-               const ConstMatrixRef& nodes) {
+Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstBlock& lambda,
+               const ConstBlock& nodes) {
     constexpr Index node_tile = 32;
-    Matrix field = Matrix::Zero(lambda.rows(), nodes.cols());
+    Matrix field = Matrix::Zero(lambda.rows, nodes.cols);
     std::vector<char> live(static_cast<std::size_t>(points.tiles()));
     for (Index t = 0; t < points.tiles(); ++t)
-        live[static_cast<std::size_t>(t)] =
-            (lambda.middleCols(points.first(t), points.count(t)).array() != 0.0).any();
-    parallel_for(
-        (nodes.cols() + node_tile - 1) / node_tile,
-        [&](Index block) {
-            Vector k(TiledPoints::tile);
-            const Index end = std::min(nodes.cols(), (block + 1) * node_tile);
-            for (Index j = block * node_tile; j < end; ++j)
-                for (Index t = 0; t < points.tiles(); ++t) {
-                    if (!live[static_cast<std::size_t>(t)] || out_of_reach(kernel, points, t, nodes.col(j)))
-                        continue;
-                    const Index m = points.count(t);
-                    kernel.values(points.rows(t), nodes.col(j), k.head(m));
-                    field.col(j).noalias() += lambda.middleCols(points.first(t), m) * k.head(m);
-                }
-        },
-        points.size() * nodes.cols());
+        live[static_cast<std::size_t>(t)] = any_nonzero(lambda.columns(points.first(t), points.count(t)));
+    parallel_for((nodes.cols + node_tile - 1) / node_tile,
+                 [&](Index block) {
+                     Vector k(TiledPoints::tile);
+                     const Index end = std::min(nodes.cols, (block + 1) * node_tile);
+                     for (Index j = block * node_tile; j < end; ++j) {
+                         const ConstVectorRef node = column_ref(nodes, j);
+                         const double reach = reach_of(kernel, node);
+                         for (Index t = 0; t < points.tiles(); ++t) {
+                             if (!live[static_cast<std::size_t>(t)] || !points.touches(t, node.data(), reach))
+                                 continue;
+                             const Index m = points.count(t);
+                             kernel.values(points.rows(t), node, run_ref(k.data(), m));
+                             add_matrix_vector(field.data() + j * lambda.rows,
+                                               lambda.columns(points.first(t), m), k.data());
+                         }
+                     }
+                 },
+                 points.size() * nodes.cols);
     return field;
 }
 
 /// f at the points: q x n from coefficients a, q x B. Nodes with a = 0 are skipped. O(n |supp a| d).
 template <class Kernel>
-Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstMatrixRef& nodes,
-                  const ConstMatrixRef& a) {
-    Matrix values = Matrix::Zero(a.rows(), points.size());
+Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstBlock& nodes,
+                  const ConstBlock& a) {
+    Matrix values = Matrix::Zero(a.rows, points.size());
     std::vector<Index> active;
-    for (Index j = 0; j < a.cols(); ++j)
-        if ((a.col(j).array() != 0.0).any()) active.push_back(j);
+    std::vector<double> reach;
+    for (Index j = 0; j < a.cols; ++j)
+        if (any_nonzero(a.columns(j, 1))) {
+            active.push_back(j);
+            reach.push_back(reach_of(kernel, column_ref(nodes, j)));
+        }
     parallel_for(
         points.tiles(),
         [&](Index t) {
             const Index m = points.count(t);
             Vector k(m);
-            for (const Index j : active) {
-                if (out_of_reach(kernel, points, t, nodes.col(j))) continue;
-                kernel.values(points.rows(t), nodes.col(j), k);
-                values.middleCols(points.first(t), m).noalias() += a.col(j) * k.transpose();
+            const Block here = Block(values).columns(points.first(t), m);
+            for (std::size_t slot = 0; slot < active.size(); ++slot) {
+                const Index j = active[slot];
+                if (!points.touches(t, nodes.column(j), reach[slot])) continue;
+                kernel.values(points.rows(t), column_ref(nodes, j), run_ref(k.data(), m));
+                if (a.rows == 1)
+                    add_scaled(Block(here.column(0), m, 1, m), a(0, j), k);
+                else
+                    add_outer(here, 1.0, a.column(j), k.data());
             }
         },
         points.size() * static_cast<Index>(active.size()));

@@ -2,10 +2,15 @@
 
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/random.hpp>
+#include <kernelet/domains/bounding_box.hpp>
 #include <kernelet/domains/width_range.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace kernelet {
 
@@ -19,9 +24,7 @@ public:
         detail::require(samples_.rows() > 0 && samples_.cols() > 0, "samples is ", samples_.rows(), " x ",
                         samples_.cols(), "; samples are d x n, one a column, n >= 1");
         detail::require_finite(samples_, "samples");
-        const Vector margin = box_margin * (samples_.rowwise().maxCoeff() - samples_.rowwise().minCoeff());
-        lo_ = samples_.rowwise().minCoeff() - margin;
-        hi_ = samples_.rowwise().maxCoeff() + margin;
+        std::tie(lo_, hi_) = detail::bounding_box(samples_, box_margin);
     }
 
     static constexpr double box_margin = 0.1;
@@ -46,19 +49,20 @@ public:
         const Index n = samples_.cols();
         const double w = widths_.at(u(1));
         const double step = 0.5 * w / std::sqrt(static_cast<double>(d));
-        node.head(d) = samples_.col(std::min(n - 1, static_cast<Index>(u(0) * static_cast<double>(n))));
+        const Index i = std::min(n - 1, static_cast<Index>(u(0) * static_cast<double>(n)));
+        for (Index c = 0; c < d; ++c) node(c) = samples_(c, i);
         for (Index c = 0; c < d; c += 2) {
-            const Eigen::Vector2d normals = detail::normal_pair(u(2 + c), u(3 + c));
-            node(c) += step * normals(0);
-            if (c + 1 < d) node(c + 1) += step * normals(1);
+            const auto [first, second] = detail::normal_pair(u(2 + c), u(3 + c));
+            node(c) += step * first;
+            if (c + 1 < d) node(c + 1) += step * second;
         }
-        widths_.place(u(1), u(u.size() - 1), node.tail(widths_.rows()));
+        widths_.place(u(1), u(u.size() - 1), node.data() + dimension());
         project(node);
     }
 
     void project(VectorRef node) const {
-        node.head(dimension()) = node.head(dimension()).cwiseMax(lo_).cwiseMin(hi_);
-        widths_.project(node.tail(widths_.rows()));
+        detail::clamp_to_box(node.data(), lo_, hi_);
+        widths_.project(node.data() + dimension());
     }
 
     /// No grid in high dimension: nodes are drawn.

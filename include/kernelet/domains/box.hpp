@@ -1,11 +1,15 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/domains/bounding_box.hpp>
 #include <kernelet/domains/width_range.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace kernelet {
 
@@ -46,14 +50,14 @@ public:
 
     void place(const ConstVectorRef& u, VectorRef node) const {
         const Index d = dimension();
-        node.head(d) = lo_ + u.head(d).cwiseProduct(hi_ - lo_);
-        widths_.place(u(d), u(u.size() - 1), node.tail(widths_.rows()));
+        for (Index c = 0; c < d; ++c) node(c) = lo_(c) + u(c) * (hi_(c) - lo_(c));
+        widths_.place(u(d), u(u.size() - 1), node.data() + d);
     }
 
     void project(VectorRef node) const {
         const Index d = dimension();
-        node.head(d) = node.head(d).cwiseMax(lo_).cwiseMin(hi_);
-        widths_.project(node.tail(widths_.rows()));
+        detail::clamp_to_box(node.data(), lo_, hi_);
+        widths_.project(node.data() + d);
     }
 
     /// A multiresolution grid: levels equally spaced in log w, and at each level centers whose spacing is a
@@ -74,8 +78,8 @@ private:
     static constexpr double coarsest_share = 2.0;
     static constexpr double log_step_of_share = 0.5;
 
-    /// Calls visit(w, measure of the level, centers along each coordinate) a level; returns the number of
-    /// nodes.
+    /// Calls visit(w, measure of the level, centers along each coordinate, their product) per level; returns
+    /// the number of nodes.
     template <class Visit>
     double visit_levels(double share, const Visit& visit) const {
         const Interval range = widths_.interval();
@@ -84,9 +88,14 @@ private:
         double total = 0.0;
         for (Index l = 0; l < levels.weights.size(); ++l) {
             const double w = levels.nodes(0, l);
-            const Vector counts = ((hi_ - lo_).array() / (share * w)).ceil().max(1.0);
-            total += counts.prod();
-            visit(w, levels.weights(l), counts);
+            std::vector<double> counts;
+            double cells = 1.0;
+            for (Index c = 0; c < dimension(); ++c) {
+                counts.push_back(std::max(std::ceil((hi_(c) - lo_(c)) / (share * w)), 1.0));
+                cells *= counts.back();
+            }
+            total += cells;
+            visit(w, levels.weights(l), counts, cells);
         }
         return total;
     }
@@ -95,17 +104,17 @@ private:
         const Index d = dimension();
         Quadrature rule{Matrix(rows(), total), Vector(total)};
         Index next = 0;
-        visit_levels(share, [&](double w, double measure, const Vector& counts) {
-            const auto cells = static_cast<Index>(counts.prod());
-            for (Index cell = 0; cell < cells; ++cell, ++next) {
+        visit_levels(share, [&](double w, double measure, const std::vector<double>& counts, double cells) {
+            for (Index cell = 0; cell < static_cast<Index>(cells); ++cell, ++next) {
                 double rest = static_cast<double>(cell);
                 for (Index c = 0; c < d; ++c) {
-                    const double position = std::fmod(rest, counts(c));
-                    rest = std::floor(rest / counts(c));
-                    rule.nodes(c, next) = lo_(c) + (position + 0.5) / counts(c) * (hi_(c) - lo_(c));
+                    const double count = counts[static_cast<std::size_t>(c)];
+                    const double position = std::fmod(rest, count);
+                    rest = std::floor(rest / count);
+                    rule.nodes(c, next) = lo_(c) + (position + 0.5) / count * (hi_(c) - lo_(c));
                 }
-                rule.nodes.col(next).tail(widths_.rows()).setConstant(w);
-                rule.weights(next) = measure / counts.prod();
+                for (Index row = d; row < rows(); ++row) rule.nodes(row, next) = w;
+                rule.weights(next) = measure / cells;
             }
         });
         return rule;
@@ -124,7 +133,9 @@ private:
 
     Interval default_widths() const {
         check_corners();
-        const double diagonal = (hi_ - lo_).norm();
+        double squares = 0.0;
+        for (Index c = 0; c < dimension(); ++c) squares += (hi_(c) - lo_(c)) * (hi_(c) - lo_(c));
+        const double diagonal = std::sqrt(squares);
         detail::require(diagonal > 0.0, "box has no extent; give its widths as a third argument");
         return {diagonal / 200.0, diagonal / 2.0};
     }

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/domains/bounding_box.hpp>
 #include <kernelet/domains/width_range.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace kernelet {
 
@@ -17,8 +22,7 @@ public:
         detail::require(centers_.rows() > 0 && centers_.cols() > 0, "centers is ", centers_.rows(), " x ",
                         centers_.cols(), "; candidate centers are d x M, one a column, M >= 1");
         detail::require_finite(centers_, "centers");
-        lo_ = centers_.rowwise().minCoeff();
-        hi_ = centers_.rowwise().maxCoeff();
+        std::tie(lo_, hi_) = detail::bounding_box(centers_);
     }
 
     /// The same candidates, from which ascent and slide may move the centers inside the candidates' bounding
@@ -45,14 +49,14 @@ public:
 
     void place(const ConstVectorRef& u, VectorRef node) const {
         const Index m = centers_.cols();
-        node.head(dimension()) =
-            centers_.col(std::min(m - 1, static_cast<Index>(u(0) * static_cast<double>(m))));
-        widths_.place(u(1), u(u.size() - 1), node.tail(widths_.rows()));
+        const Index j = std::min(m - 1, static_cast<Index>(u(0) * static_cast<double>(m)));
+        for (Index c = 0; c < dimension(); ++c) node(c) = centers_(c, j);
+        widths_.place(u(1), u(u.size() - 1), node.data() + dimension());
     }
 
     void project(VectorRef node) const {
-        if (released_) node.head(dimension()) = node.head(dimension()).cwiseMax(lo_).cwiseMin(hi_);
-        widths_.project(node.tail(widths_.rows()));
+        if (released_) detail::clamp_to_box(node.data(), lo_, hi_);
+        widths_.project(node.data() + dimension());
     }
 
     /// Every candidate at every level of width; none where `budget` does not give each candidate a few
@@ -65,11 +69,12 @@ public:
         if (count < std::min(wanted, fewest_levels)) return std::nullopt;
         const Quadrature levels = widths_.levels(count);
         Quadrature rule{Matrix(rows(), m * count), Vector(m * count)};
-        for (Index l = 0; l < count; ++l) {
-            rule.nodes.topRows(dimension()).middleCols(l * m, m) = centers_;
-            rule.nodes.bottomRows(widths_.rows()).middleCols(l * m, m).setConstant(levels.nodes(0, l));
-            rule.weights.segment(l * m, m).setConstant(levels.weights(l) / static_cast<double>(m));
-        }
+        for (Index l = 0; l < count; ++l)
+            for (Index j = 0; j < m; ++j) {
+                for (Index row = 0; row < rows(); ++row)
+                    rule.nodes(row, l * m + j) = row < dimension() ? centers_(row, j) : levels.nodes(0, l);
+                rule.weights(l * m + j) = levels.weights(l) / static_cast<double>(m);
+            }
         return widths_.with_shapes(rule);
     }
 

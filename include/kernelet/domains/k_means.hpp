@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/detail/random.hpp>
 #include <kernelet/types.hpp>
@@ -18,11 +19,11 @@ struct KMeansOptions {
     Index max_iterations = 100;
     /// Same seed, same input, same binary: same bits.
     std::uint64_t seed = 1;
-    /// Centers have settled once the RMS of their last moves is at most this part of the samples' RMS
-    /// distance from their mean. Zero: only once no sample changes its center.
+    /// Stops when the RMS of the centers' last moves is at most this fraction of the samples' RMS distance
+    /// from their mean. Zero: stops only when no sample changes its center.
     double settled = 1e-4;
-    /// Most lower bounds held, one number each: with one a sample and center most distances are pruned; where
-    /// there is no room for that, centers share bounds, and fewer are.
+    /// Largest number of lower bounds held, one double each. With one per sample and center most distances
+    /// are pruned; with fewer, centers share bounds and fewer distances are pruned.
     Index max_bounds = Index{1} << 24;
 
     void validate() const {
@@ -32,36 +33,39 @@ struct KMeansOptions {
     }
 };
 
-/// Every center has at least one sample.
+/// A partition of the samples; every center has at least one.
 struct KMeans {
-    Matrix centers{};                 ///< d x count; fewer where x has fewer distinct samples than that
+    Matrix centers{};                 ///< d x count; fewer columns where x has fewer distinct samples
     std::vector<Index> assignment{};  ///< the center of each sample
     double inertia{};                 ///< Σ ‖x_i − its center‖²
     Index iterations{};
-    Index distances{};  ///< computed in all; without pruning, samples x centers in each iteration
+    Index distances{};  ///< number computed; without pruning, samples x centers per iteration
 };
 
 namespace detail {
 
-/// Lloyd's iteration from k-means++ seeds. Distances that the triangle inequality shows to change nothing are
-/// not computed (Elkan 2003; bounds shared by groups of centers: Ding et al. 2015):
+/// Lloyd's iteration from k-means++ seeds. Distances that cannot change anything by the triangle inequality
+/// are not computed (Elkan 2003; bounds shared by groups of centers: Ding et al. 2015):
 ///     d(x, c) ≥ d(c, a) − d(x, a)           while seeding, a the sample's center
-///     d(x, c') ≥ d(x, c) − d(c, c')         c' where c has moved to
-/// The distances between centers, which Elkan has as well, cost about as many as they save.
-/// Bounds count only where they hold beyond rounding, so that every decision is the one that all distances
-/// would have led to.
+///     d(x, c') ≥ d(x, c) − d(c, c')         c' the place to which c has moved
+/// Elkan's bounds by distances between centers are left out: they cost about as many distances as they save.
+/// A bound is used only where it holds by more than rounding, so that every decision is the same as with all
+/// distances. `Scalar` is double: a template compiles where it is used.
+template <class Scalar = double>
 class BoundedLloyd {
 public:
-    BoundedLloyd(const ConstMatrixRef& x, Index count, const KMeansOptions& options)
+    /// x is d x n and must outlive this object.
+    BoundedLloyd(const ConstBlock& x, Index count, const KMeansOptions& options)
         : x_(x),
           options_(options),
-          group_size_(ceil_of(count, std::clamp(options.max_bounds / x.cols(), Index{1}, count))),
-          lower_(Matrix::Constant(ceil_of(count, group_size_), x.cols(), infinity)),
-          nearest_(x.cols()),
-          upper_(x.cols()),
-          tight_(static_cast<std::size_t>(x.cols()), 1) {
-        result_.centers.resize(x.rows(), count);
-        result_.assignment.assign(static_cast<std::size_t>(x.cols()), 0);
+          group_size_(ceil_of(count, std::clamp(options.max_bounds / x.cols, Index{1}, count))),
+          lower_(ceil_of(count, group_size_), x.cols),
+          nearest_(x.cols),
+          upper_(x.cols),
+          tight_(static_cast<std::size_t>(x.cols), 1) {
+        fill(lower_, infinity);
+        result_.centers.resize(x.rows, count);
+        result_.assignment.assign(static_cast<std::size_t>(x.cols), 0);
         seed(count);
     }
 
@@ -72,7 +76,7 @@ public:
             ++result_.iterations;
             move_to_means();
             const bool settled =
-                drift_.norm() <= options_.settled * std::sqrt(static_cast<double>(k)) * spread;
+                norm<Scalar>(drift_) <= options_.settled * std::sqrt(static_cast<double>(k)) * spread;
             const bool same = assign() == 0;
             if (!fill_empty() && (same || settled)) break;
         }
@@ -84,11 +88,11 @@ public:
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    static constexpr Index block = 32;  // samples that a thread takes at once
+    static constexpr Index block = 32;  // samples per unit of parallel work
 
     static Index ceil_of(Index a, Index b) { return (a + b - 1) / b; }
 
-    Index n() const { return x_.cols(); }
+    Index n() const { return x_.cols; }
     Index group(Index center) const { return center / group_size_; }
     Index& center_of(Index i) { return result_.assignment[static_cast<std::size_t>(i)]; }
     char& tight(Index i) { return tight_[static_cast<std::size_t>(i)]; }
@@ -97,16 +101,18 @@ private:
         held = std::min(held, bound);
     }
 
-    template <class A, class B>
-    static double squared(const A& a, const B& b) {
-        return (a - b).squaredNorm();
+    double squared(const double* a, const double* b) const {
+        return (ConstRunMap<Scalar>(a, x_.rows) - ConstRunMap<Scalar>(b, x_.rows)).square().sum();
     }
-    double to_center(Index i, Index c) const { return squared(x_.col(i), result_.centers.col(c)); }
+    double to_center(Index i, Index c) const { return squared(x_.column(i), center(c)); }
 
-    /// In kernel values, of about eight coordinates each.
-    Index work() const { return n() * (1 + x_.rows() / 8); }
+    const double* center(Index c) const { return result_.centers.data() + c * x_.rows; }
+    void place(Index c, const double* at) { std::copy_n(at, x_.rows, &result_.centers(0, c)); }
 
-    /// body(i, distances) for every sample, which adds the distances it computed.
+    /// Cost of one distance per sample, in kernel values of about eight coordinates.
+    Index work() const { return n() * (1 + x_.rows / 8); }
+
+    /// Runs body(i, distances) for every sample; the body adds to `distances` the number it computed.
     template <class Body>
     void for_samples(const Body& body) {
         const Index blocks = ceil_of(n(), block);
@@ -121,35 +127,37 @@ private:
         for (const Index part : distances) result_.distances += part;
     }
 
-    /// k-means++ (Arthur, Vassilvitskii 2007): each center a sample drawn with probability in proportion to
-    /// its squared distance from the centers so far, so never a copy of one of them.
+    /// k-means++ (Arthur, Vassilvitskii 2007): each center is a sample drawn with probability proportional to
+    /// its squared distance from the centers so far, and therefore never a copy of one of them.
     void seed(Index count) {
         const CounterRandom random(options_.seed, random_stream);
-        result_.centers.col(0) = x_.col(static_cast<Index>(random.uniform(0) * static_cast<double>(n())));
+        place(0, x_.column(static_cast<Index>(random.uniform(0) * static_cast<double>(n()))));
         for_samples([&](Index i, Index& distances) {
             nearest_(i) = to_center(i, 0);
             upper_(i) = std::sqrt(nearest_(i));
             ++distances;
         });
-        // No distance exceeds twice the largest from any sample, and each is known to this part of that.
-        slack_ = 2.0 * upper_.maxCoeff() * std::numeric_limits<double>::epsilon() *
-                 static_cast<double>(x_.rows() + 4 * options_.max_iterations + 64);
+        // No distance exceeds twice the largest from any one sample; bounds are exact to a part of that.
+        slack_ = 2.0 * max_abs(upper_) * std::numeric_limits<double>::epsilon() *
+                 static_cast<double>(x_.rows + 4 * options_.max_iterations + 64);
         for (Index c = 1; c < count; ++c) {
             const Index chosen = draw(random.uniform(static_cast<std::uint64_t>(c)));
             if (chosen < 0) {
-                result_.centers.conservativeResize(Eigen::NoChange, c);
+                Matrix drawn(x_.rows, c);
+                copy(ConstBlock(result_.centers).columns(0, c), drawn);
+                result_.centers = std::move(drawn);
                 break;
             }
-            result_.centers.col(c) = x_.col(chosen);
+            place(c, x_.column(chosen));
             Vector gaps(c);
             for (Index other = 0; other < c; ++other)
-                gaps(other) = std::sqrt(squared(result_.centers.col(other), result_.centers.col(c)));
+                gaps(other) = std::sqrt(squared(center(other), center(c)));
             result_.distances += c;
             for_samples([&](Index i, Index& distances) { offer(i, c, gaps(center_of(i)), distances); });
         }
     }
 
-    /// The sample at this part of Σ d², or −1 where all samples are centers.
+    /// Returns the sample at this fraction of the running sum of d², or −1 where all samples are centers.
     Index draw(double part) const {
         double total = 0.0, sum = 0.0;
         for (Index i = 0; i < n(); ++i) total += nearest_(i);
@@ -163,7 +171,7 @@ private:
         return last;
     }
 
-    /// The new center c, at a distance of `gap` from that of sample i.
+    /// Assigns sample i to the new center c if that is nearer; c lies `gap` from the sample's present center.
     void offer(Index i, Index c, double gap, Index& distances) {
         if (0.5 * gap >= upper_(i) + slack_) {
             lower_to(c, i, gap - upper_(i));
@@ -183,13 +191,14 @@ private:
 
     /// RMS distance of the samples from their mean.
     double deviation() const {
-        const Vector mean = x_.rowwise().mean();
+        Vector mean = row_sums<Scalar>(x_);
+        for (Index c = 0; c < x_.rows; ++c) mean(c) /= static_cast<double>(n());
         double sum = 0.0;
-        for (Index i = 0; i < n(); ++i) sum += squared(x_.col(i), mean);
+        for (Index i = 0; i < n(); ++i) sum += squared(x_.column(i), mean.data());
         return std::sqrt(sum / static_cast<double>(n()));
     }
 
-    /// Each center to the mean of its samples, which are added in their order.
+    /// Moves each center to the mean of its samples, which are added in their order.
     void move_to_means() {
         const Index k = result_.centers.cols();
         std::vector<std::vector<Index>> members(static_cast<std::size_t>(k));
@@ -199,11 +208,11 @@ private:
             k,
             [&](Index c) {
                 const std::vector<Index>& own = members[static_cast<std::size_t>(c)];
-                Vector mean = Vector::Zero(x_.rows());
-                for (const Index i : own) mean += x_.col(i);
-                mean /= static_cast<double>(own.size());
-                drift_(c) = std::sqrt(squared(mean, result_.centers.col(c)));
-                result_.centers.col(c) = mean;
+                Vector mean = Vector::Zero(x_.rows);
+                for (const Index i : own) add_scaled<Scalar>(mean, 1.0, x_.columns(i, 1));
+                for (Index row = 0; row < x_.rows; ++row) mean(row) /= static_cast<double>(own.size());
+                drift_(c) = std::sqrt(squared(mean.data(), center(c)));
+                place(c, mean.data());
             },
             work());
         result_.distances += k;
@@ -211,8 +220,8 @@ private:
         for (Index c = 0; c < k; ++c) group_drift_(group(c)) = std::max(group_drift_(group(c)), drift_(c));
     }
 
-    /// Every sample to its nearest center: its own where that is among the nearest, else the first of them.
-    /// Returns how many changed.
+    /// Assigns every sample to its nearest center; of several at the same distance its own, else the first.
+    /// Returns how many samples changed their center.
     Index assign() {
         std::vector<char> changed(static_cast<std::size_t>(n()), 0);
         for_samples([&](Index i, Index& distances) {
@@ -227,13 +236,13 @@ private:
         Index a = center_of(i);
         if (drift_(a) > 0.0) tight(i) = 0;
         upper_(i) += drift_(a);
-        lower_.col(i) -= group_drift_;
+        add_scaled<Scalar>(Block(lower_).columns(i, 1), -1.0, group_drift_);
         const Index k = result_.centers.cols();
         for (Index g = 0; g * group_size_ < k; ++g) {
             if (upper_(i) + slack_ <= lower_(g, i)) continue;
             tighten(i, distances);
             if (upper_(i) + slack_ <= lower_(g, i)) continue;
-            double least = infinity;  // of the others in this group
+            double least = infinity;  // distance to the other centers of this group
             for (Index c = g * group_size_; c < std::min(k, (g + 1) * group_size_); ++c) {
                 if (c == a) continue;
                 const double found = to_center(i, c);
@@ -255,6 +264,7 @@ private:
         center_of(i) = a;
     }
 
+    /// Computes the distance of a sample from its center where only a bound is known.
     void tighten(Index i, Index& distances) {
         if (tight(i)) return;
         nearest_(i) = to_center(i, center_of(i));
@@ -266,8 +276,9 @@ private:
         for_samples([&](Index i, Index& distances) { tighten(i, distances); });
     }
 
-    /// Puts each center without samples on the sample farthest from its own, the first of those, that is not
-    /// the last its center has. There is one: seeds are distinct, so there are as many samples as centers.
+    /// Puts each center without samples on the first of the samples farthest from their own centers, among
+    /// centers with at least two samples. Such a sample exists: seeds are distinct, so there are at least as
+    /// many samples as centers. Returns whether there was a center without samples.
     bool fill_empty() {
         const Index k = result_.centers.cols();
         std::vector<Index> sizes(static_cast<std::size_t>(k), 0);
@@ -284,58 +295,63 @@ private:
                     farthest = i;
             const double jump = std::sqrt(to_center(farthest, c));
             ++result_.distances;
-            lower_.row(group(c)).array() -= jump;
+            for (Index i = 0; i < n(); ++i) lower_(group(c), i) -= jump;
             lower_to(center_of(farthest), farthest, upper_(farthest));
             --sizes[static_cast<std::size_t>(center_of(farthest))];
             ++sizes[static_cast<std::size_t>(c)];
-            result_.centers.col(c) = x_.col(farthest);
+            place(c, x_.column(farthest));
             center_of(farthest) = c;
             nearest_(farthest) = upper_(farthest) = 0.0;
         }
         return filled;
     }
 
-    static constexpr std::uint64_t random_stream = 0x6b6d65616e73;  // apart from the streams of a fit
+    static constexpr std::uint64_t random_stream = 0x6b6d65616e73;  // differs from the streams of a fit
 
-    const ConstMatrixRef& x_;
+    ConstBlock x_;
     KMeansOptions options_;
     Index group_size_;
-    Matrix lower_;            // groups x n: on the distance to the group's centers, the sample's own left out
-    Vector nearest_, upper_;  // squared distance to the own center where tight; a bound on the distance
-    std::vector<char> tight_;  // whether nearest_ is that of now
-    Vector drift_, group_drift_;
+    Matrix lower_;  // groups x n: lower bound on the distances to a group's centers, without the sample's own
+    Vector nearest_;              // squared distance to the own center, where tight_
+    Vector upper_;                // upper bound on the distance to the own center
+    std::vector<char> tight_;     // whether nearest_ is up to date
+    Vector drift_, group_drift_;  // the last move of each center, and the largest of each group
     double slack_ = 0.0;
     KMeans result_{};
 };
 
 }  // namespace detail
 
-/// `count` centers such that Σ ‖x_i − nearest center‖² is small: k-means++ seeds, then Lloyd's iteration with
-/// pruning by bounds. x is d x n, one sample a column. The candidates for CandidateCenters where samples are
-/// too many. Where x has fewer distinct samples than `count`, all of them are returned and no more. A center
-/// left without samples goes to the sample farthest from its own. Memory n · min(count, max_bounds/n), time n
-/// · count · d at first and a small part of that an iteration.
-inline KMeans k_means(const ConstMatrixRef& x, Index count, const KMeansOptions& options = {}) {
+/// Returns `count` centers such that Σ ‖x_i − nearest center‖² is small: k-means++ seeds, then Lloyd's
+/// iteration with pruning by bounds. x is d x n, one sample per column. The centers can serve as candidates
+/// of CandidateCenters where there are too many samples. Where x has fewer distinct samples than `count`,
+/// returns those. A center left without samples moves to the sample farthest from its own center. Memory
+/// n · min(count, max_bounds/n); time n · count · d for the seeds and a small part of that per iteration.
+template <class Scalar = double>
+[[gnu::noinline]] KMeans k_means(const ConstMatrixRef& x, Index count, const KMeansOptions& options = {}) {
     options.validate();
     detail::require(x.rows() > 0 && x.cols() > 0, "x is ", x.rows(), " x ", x.cols(),
-                    "; x is d x n, one sample a column, n >= 1");
+                    "; x is d x n, one sample per column, n >= 1");
     detail::require(count >= 1 && count <= x.cols(), "count = ", count, " must be in [1, ", x.cols(),
                     "], the number of samples");
     detail::require_finite(x, "x");
-    constexpr int most_exponent = 300;  // of 2, past which sums of squares overflow or vanish
+    constexpr int most_exponent = 300;  // of 2; sums of squares overflow or vanish beyond
     int exponent = 0;
-    std::frexp(x.cwiseAbs().maxCoeff(), &exponent);
-    if (std::abs(exponent) > most_exponent) {
-        const auto scaled = [](const Matrix& values, int by) {  // in two steps: 2^-by may not be a double
-            return Matrix(values * std::ldexp(1.0, by / 2) * std::ldexp(1.0, by - by / 2));
-        };
-        const Matrix unit = scaled(x, -exponent);
-        KMeans result = detail::BoundedLloyd(unit, count, options).run();
-        result.centers = scaled(result.centers, exponent);
-        result.inertia = std::ldexp(result.inertia, 2 * exponent);
-        return result;
-    }
-    return detail::BoundedLloyd(x, count, options).run();
+    std::frexp(detail::max_abs(x), &exponent);
+    if (std::abs(exponent) <= most_exponent) return detail::BoundedLloyd<Scalar>(x, count, options).run();
+    const auto scaled = [](const detail::ConstBlock& values,
+                           int by) {  // in two steps: 2^by may not be a double
+        Matrix out(values.rows, values.cols);
+        detail::copy(values, out);
+        detail::scale<Scalar>(out, std::ldexp(1.0, by / 2));
+        detail::scale<Scalar>(out, std::ldexp(1.0, by - by / 2));
+        return out;
+    };
+    const Matrix unit = scaled(x, -exponent);
+    KMeans result = detail::BoundedLloyd<Scalar>(unit, count, options).run();
+    result.centers = scaled(result.centers, exponent);
+    result.inertia = std::ldexp(result.inertia, 2 * exponent);
+    return result;
 }
 
 }  // namespace kernelet

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 /// Domains nobody has to choose: read off the samples.
@@ -18,13 +20,13 @@ namespace detail {
 
 /// The median distance to the nearest other place, over at most 256 samples; 0 where all samples are one
 /// place.
-inline double median_neighbour_distance(const ConstMatrixRef& x) {
+inline double median_neighbour_distance(const Matrix& x) {
     const Index n = x.cols();
     std::vector<double> distances;
     if (x.rows() == 1) {
-        Vector sorted = x.row(0).transpose();
-        std::sort(sorted.begin(), sorted.end());
-        std::vector<double> places(sorted.begin(), sorted.end());
+        std::vector<double> places;
+        for (Index i = 0; i < n; ++i) places.push_back(x(0, i));
+        std::sort(places.begin(), places.end());
         places.erase(std::unique(places.begin(), places.end()), places.end());
         for (std::size_t i = 0; i < places.size() && places.size() > 1; ++i) {
             const double left = i > 0 ? places[i] - places[i - 1] : std::numeric_limits<double>::infinity();
@@ -40,7 +42,7 @@ inline double median_neighbour_distance(const ConstMatrixRef& x) {
         const Index i = probe * n / probes;
         double nearest = std::numeric_limits<double>::infinity();
         for (Index j = 0; j < n; ++j)
-            if (const double square = (x.col(j) - x.col(i)).squaredNorm(); square > 0.0)
+            if (const double square = squared_distance(&x(0, j), &x(0, i), x.rows()); square > 0.0)
                 nearest = std::min(nearest, square);
         if (std::isfinite(nearest)) distances.push_back(std::sqrt(nearest));
     }
@@ -51,20 +53,19 @@ inline double median_neighbour_distance(const ConstMatrixRef& x) {
 
 /// From the median nearest-neighbour distance to half the diagonal of the samples' box and its margins. Where
 /// all samples are one place there is no scale to read, and widths are one.
-inline Interval widths_from_samples(const ConstMatrixRef& x) {
-    const double diagonal =
-        (1.0 + 2.0 * AroundSamples::box_margin) * (x.rowwise().maxCoeff() - x.rowwise().minCoeff()).norm();
+inline Interval widths_from_samples(const Matrix& x) {
+    const auto [lo, hi] = detail::bounding_box(x);
+    const double diagonal = (1.0 + 2.0 * AroundSamples::box_margin) *
+                            std::sqrt(detail::squared_distance(lo.data(), hi.data(), x.rows()));
     if (!(diagonal > 0.0)) return {1.0, 1.0};
     const double widest = 0.5 * diagonal;
     return {std::min(detail::median_neighbour_distance(x), widest), widest};
 }
 
 /// The samples' bounding box and a tenth more on each side.
-inline Box box_from_samples(const ConstMatrixRef& x) {
-    const Vector lo = x.rowwise().minCoeff();
-    const Vector hi = x.rowwise().maxCoeff();
-    const Vector margin = AroundSamples::box_margin * (hi - lo);
-    return {lo - margin, hi + margin, widths_from_samples(x)};
+inline Box box_from_samples(const Matrix& x) {
+    auto [lo, hi] = detail::bounding_box(x, AroundSamples::box_margin);
+    return {std::move(lo), std::move(hi), widths_from_samples(x)};
 }
 
 }  // namespace kernelet

@@ -45,11 +45,11 @@ public:
     }
 
     /// θ at quantile u of the widths; `last` chooses the shape where there is one.
-    void place(double u, double last, VectorRef theta) const {
-        theta.head(layout_.scales()).setConstant(at(u));
+    void place(double u, double last, double* theta) const {
+        std::fill_n(theta, layout_.scales(), at(u));
         if (layout_.shapes.empty()) return;
         const auto count = static_cast<double>(layout_.shapes.size());
-        theta(theta.size() - 1) =
+        theta[layout_.rows - 1] =
             layout_.shapes[static_cast<std::size_t>(std::min(last * count, count - 1.0))];
     }
 
@@ -58,12 +58,12 @@ public:
         if (layout_.shapes.empty()) return rule;
         const auto count = static_cast<Index>(layout_.shapes.size());
         const Index nodes = rule.nodes.cols();
-        Quadrature all{rule.nodes.replicate(1, count),
-                       rule.weights.replicate(count, 1) / static_cast<double>(count)};
-        for (Index s = 0; s < count; ++s)
-            all.nodes.row(all.nodes.rows() - 1)
-                .segment(s * nodes, nodes)
-                .setConstant(layout_.shapes[static_cast<std::size_t>(s)]);
+        Quadrature all{Matrix(rule.nodes.rows(), nodes * count), Vector(nodes * count)};
+        for (Index j = 0; j < nodes * count; ++j) {
+            std::copy_n(&rule.nodes(0, j % nodes), rule.nodes.rows(), &all.nodes(0, j));
+            all.nodes(all.nodes.rows() - 1, j) = layout_.shapes[static_cast<std::size_t>(j / nodes)];
+            all.weights(j) = rule.weights(j % nodes) / static_cast<double>(count);
+        }
         return all;
     }
     /// How many nodes of such a rule are left for centers and widths.
@@ -98,8 +98,8 @@ public:
         return rule;
     }
 
-    void project(VectorRef theta) const {
-        for (Index row = 0; row < layout_.scales(); ++row) theta(row) = widths_.clamp(theta(row));
+    void project(double* theta) const {
+        for (Index row = 0; row < layout_.scales(); ++row) theta[row] = widths_.clamp(theta[row]);
     }
 
 private:

@@ -3,6 +3,7 @@
 #include <kernelet/dual/dual_function.hpp>
 #include <kernelet/dual/infeasibility.hpp>
 #include <kernelet/dual/intercept.hpp>
+#include <kernelet/dual/solver_options.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,25 +12,6 @@
 #include <vector>
 
 namespace kernelet {
-
-/// When a second-order solver is done.
-struct StoppingOptions {
-    /// Relative gap at which the dual counts as solved.
-    double gap = 1e-3;
-    /// Violation of the recovered α, relative to the root mean square of y, up to which its cost counts.
-    double violation = 1e-4;
-    /// Most nodes of the quadrature; drawn in this number where the domain has no rule.
-    Index max_nodes = 8192;
-    InfeasibilityTest infeasibility{};
-
-    void validate() const {
-        detail::require_positive(gap, "solver.stopping.gap");
-        detail::require_positive(violation, "solver.stopping.violation");
-        detail::require_at_least(max_nodes, 1, "solver.stopping.max_nodes");
-        detail::require_positive(infeasibility.most_amplification,
-                                 "solver.stopping.infeasibility.most_amplification");
-    }
-};
 
 /// The ridge of a Newton system, relative to its mean diagonal: K = ∫kk is numerically singular. Raised where
 /// steps fail, lowered where whole steps succeed.
@@ -115,7 +97,11 @@ public:
     /// Length of b = ᾱ + δ a_k at node j.
     double shifted_length(Index j) const { return shifted_length(field_, j); }
     /// b = ᾱ + δ a_k at node j.
-    Vector shifted(Index j) const { return field_.col(j) + delta_ * anchor_.col(j); }
+    Vector shifted(Index j) const {
+        Vector b(field_.rows());
+        for (Index o = 0; o < b.size(); ++o) b(o) = field_(o, j) + delta_ * anchor_(o, j);
+        return b;
+    }
     /// The proximal map's slope along b, h, and across it, |a|/|b|, at a node that is on.
     double slope(double length) const { return penalty::proximal_slope(length, tau_, delta_); }
     double slope_across(double length) const {
@@ -144,11 +130,12 @@ public:
         constexpr double shortest = 1e-8;
         const double value = value_at(lambda_, field_, target_at(lambda_).point);
         for (double length = 1.0; slope < 0.0 && length > shortest; length *= 0.5) {
-            const Matrix lambda = lambda_ + length * direction;
-            const Matrix field = field_ + length * field_direction;
+            Matrix lambda = lambda_, field = field_;
+            detail::add_scaled(lambda, length, direction);
+            detail::add_scaled(field, length, field_direction);
             if (value_at(lambda, field, target_at(lambda).point) > value + armijo * length * slope) continue;
-            lambda_ = lambda;
-            field_ = field;
+            lambda_ = std::move(lambda);
+            field_ = std::move(field);
             return length;
         }
         return 0.0;
@@ -166,15 +153,23 @@ private:
     static constexpr double step_in_tolerances = 10.0;  // ‖λ‖/σ relative to the size of C
 
     static double root_mean_square(const Matrix& values) {
-        const double rms = values.norm() / std::sqrt(static_cast<double>(std::max<Index>(1, values.size())));
+        const double rms = detail::root_mean_square(values);
         return rms > 0.0 ? rms : std::numeric_limits<double>::min();
     }
 
     /// The size of y; about its mean, where an intercept may carry that.
     static double size_of(const Problem& problem) {
         const Matrix& y = problem.feasible.target();
-        const Matrix about_mean = y.colwise() - y.rowwise().mean();
-        return root_mean_square(problem.intercept && about_mean.squaredNorm() > 0.0 ? about_mean : y);
+        const Matrix about_mean = without_row_means(y);
+        return root_mean_square(problem.intercept && detail::any_nonzero(about_mean) ? about_mean : y);
+    }
+
+    /// v − mean over the samples, output by output.
+    static Matrix without_row_means(Matrix v) {
+        Vector means = detail::row_sums(v);
+        detail::scale(means, -1.0 / static_cast<double>(v.cols()));
+        detail::add_to_rows(v, means);
+        return v;
     }
 
     void start() {
@@ -182,15 +177,16 @@ private:
         const Index n = problem_.samples();
         const Matrix& y = problem_.feasible.target();
         lambda_ = problem_.warm_start ? *problem_.warm_start : y;
-        if (problem_.intercept) lambda_.colwise() -= lambda_.rowwise().mean().eval();
+        if (problem_.intercept) lambda_ = without_row_means(std::move(lambda_));
         field_ = problem_.field(lambda_, q_.nodes);
         scale_along_ray();
         anchor_ = problem_.warm_start ? thresholded(field_, tau_) : Matrix::Zero(outputs, q_.nodes.cols());
         Matrix first = Matrix::Zero(outputs, n);
         if (problem_.intercept) {
-            if (problem_.warm_start) first = problem_.values(q_.nodes, anchor_ * q_.weights.asDiagonal());
-            intercept_.anchor = (y - first).rowwise().mean();
-            first.colwise() += intercept_.anchor;
+            if (problem_.warm_start) first = problem_.values(q_.nodes, weighted(anchor_, q_.weights));
+            intercept_.anchor = detail::row_sums(Matrix(y - first));
+            detail::scale(intercept_.anchor, 1.0 / static_cast<double>(n));
+            detail::add_to_rows(first, intercept_.anchor);
         }
         anchor_prediction_ = problem_.feasible.project(first).point;
         choose_step();
@@ -200,8 +196,14 @@ private:
     /// that a search by thirds costs O(B) a trial and no kernel value.
     void scale_along_ray() {
         const double linear = problem_.feasible.minimum(lambda_);
-        const auto g = [&](double s) { return s * linear - phi(s * field_, q_.weights, tau_); };
-        const double largest = field_.size() > 0 ? field_.colwise().norm().maxCoeff() : 0.0;
+        const Vector lengths = detail::column_norms(field_);
+        const auto g = [&](double s) {
+            double sum = s * linear;
+            for (Index j = 0; j < lengths.size(); ++j)
+                sum -= q_.weights(j) * penalty::conjugate(s * lengths(j), tau_);
+            return sum;
+        };
+        const double largest = detail::max_abs(lengths);
         if (!(linear > 0.0) || !(largest > 0.0)) {
             if (!problem_.warm_start) {
                 lambda_.setZero();
@@ -222,8 +224,8 @@ private:
                 hi -= third;
         }
         best = 0.5 * (lo + hi);
-        lambda_ *= best;
-        field_ *= best;
+        detail::scale(lambda_, best);
+        detail::scale(field_, best);
     }
 
     /// 1/σ such that ŷ_k − λ/σ lies some radii of C outside of it: the proximal term then smooths the
@@ -235,35 +237,41 @@ private:
         double tolerance = 0.0;
         for (Index i = 0; i < problem_.samples(); ++i) tolerance += problem_.feasible.tolerance(i);
         tolerance /= static_cast<double>(problem_.samples());
-        const double size =
-            lambda_.norm() / std::sqrt(static_cast<double>(std::max<Index>(1, lambda_.size())));
+        const double size = detail::root_mean_square(lambda_);
         double radius = tolerance > 0.0 ? tolerance : scale_;
         constexpr double far = 10.0;
-        if (problem_.intercept && detail::is_classification<Loss>())
+        if (problem_.intercept && detail::is_classification(problem_.feasible.loss()))
             radius = (problem_.feasible.scope() == Scope::per_sample ? far : 1.0) * scale_;
         step_ = size > 0.0 ? step_in_tolerances * radius / size : 1.0;
     }
 
     /// Length of b = ᾱ + δ a_k at node j.
     double shifted_length(const Matrix& field, Index j) const {
-        return (field.col(j) + delta_ * anchor_.col(j)).norm();
+        double squares = 0.0;
+        for (Index o = 0; o < field.rows(); ++o) {
+            const double b = field(o, j) + delta_ * anchor_(o, j);
+            squares += b * b;
+        }
+        return std::sqrt(squares);
     }
 
     Projection target_at(const Matrix& lambda) const {
-        return problem_.feasible.project(anchor_prediction_ - step_ * lambda);
+        Matrix point = anchor_prediction_;
+        detail::add_scaled(point, -step_, lambda);
+        return problem_.feasible.project(point);
     }
 
     /// The value without the prediction: what a line search needs. O(q (n + B)).
     double value_at(const Matrix& lambda, const Matrix& field, const Matrix& target) const {
-        double value =
-            -lambda.cwiseProduct(target).sum() - 0.5 / step_ * (target - anchor_prediction_).squaredNorm();
+        double value = -detail::dot(lambda, target) -
+                       0.5 / step_ * detail::squared_norm(Matrix(target - anchor_prediction_));
         value += intercept_.value(lambda, delta_);
         for (Index j = 0; j < field.cols(); ++j) {
             const double length = shifted_length(field, j);
             const double size = penalty::proximal_length(length, tau_, delta_);
             // ⟨a, ᾱ⟩ − (δ/2)‖a − a_k‖² = ⟨a, b⟩ − (δ/2)(‖a‖² + ‖a_k‖²), a along b
             value += q_.weights(j) * (size * length - penalty::envelope(size, tau_) -
-                                      0.5 * delta_ * (size * size + anchor_.col(j).squaredNorm()));
+                                      0.5 * delta_ * (size * size + detail::column_squares(anchor_, j)));
         }
         return value;
     }
@@ -272,15 +280,18 @@ private:
         Point point;
         point.target = target_at(lambda_);
         point.value = value_at(lambda_, field_, point.target.point);
-        point.a = field_ + delta_ * anchor_;
+        point.a = field_;
+        detail::add_scaled(point.a, delta_, anchor_);
         for (Index j = 0; j < point.a.cols(); ++j) {
-            const double length = point.a.col(j).norm();
-            if (length > 0.0) point.a.col(j) *= penalty::proximal_length(length, tau_, delta_) / length;
+            const double length = detail::column_norm(point.a, j);
+            const double factor =
+                length > 0.0 ? penalty::proximal_length(length, tau_, delta_) / length : 1.0;
+            for (Index o = 0; o < point.a.rows(); ++o) point.a(o, j) *= factor;
         }
-        point.prediction = problem_.values(q_.nodes, point.a * q_.weights.asDiagonal());
+        point.prediction = problem_.values(q_.nodes, weighted(point.a, q_.weights));
         if (intercept_.exists()) {
             point.intercept = intercept_.at(lambda_, delta_);
-            point.prediction.colwise() += point.intercept;
+            detail::add_to_rows(point.prediction, point.intercept);
         }
         point.residual = point.prediction - point.target.point;
         return point;
@@ -294,8 +305,9 @@ private:
         // to λ as the anchors settle, is normal to C at ŷ and thus never does.
         const bool outside = !std::isfinite(minimum);
         if (outside) {
-            best.lambda = problem_.feasible.into_barrier_cone(
-                lambda_ + (now.target.point - anchor_prediction_) / step_);
+            Matrix normal = lambda_;
+            detail::add_scaled(normal, 1.0 / step_, Matrix(now.target.point - anchor_prediction_));
+            best.lambda = problem_.feasible.into_barrier_cone(std::move(normal));
         }
         if (problem_.intercept) best.lambda = balanced(std::move(best.lambda));
         const bool other = outside || problem_.intercept;
@@ -310,7 +322,8 @@ private:
         const bool solved =
             std::abs(best.relative_gap()) <= stopping_.gap && best.violation <= stopping_.violation * scale_;
         best.status = solved ? Status::converged : Status::iteration_limit;
-        if (!solved && stopping_.infeasibility.proves(problem_, best.lambda, field, q_.weights))
+        if (!solved &&
+            InfeasibilityTest{stopping_.most_amplification}.proves(problem_, best.lambda, field, q_.weights))
             best.status = Status::infeasible;
     }
 

@@ -40,7 +40,7 @@ Certificate certify(const DualProblem<Kernel, Loss, Domain>& problem, const Dual
     certificate.iterations = solution.iterations;
     double highest = 0.0;
     for (Index j = 0; j < field.cols(); ++j) {
-        const double length = field.col(j).norm();
+        const double length = detail::column_norm(field, j);
         highest = std::max(highest, length);
         if (length > tau && !solution.atomic) certificate.support_measure += weights(j);
     }

@@ -18,21 +18,28 @@ struct DualEvaluation {
 inline Matrix thresholded(const Matrix& field, double tau) {
     Matrix alpha = field;
     for (Index j = 0; j < field.cols(); ++j)
-        if (field.col(j).norm() <= tau) alpha.col(j).setZero();
+        if (detail::column_norm(field, j) <= tau) std::fill_n(&alpha(0, j), alpha.rows(), 0.0);
     return alpha;
 }
 
 /// Φ from ᾱ at the nodes. O(q B).
 inline double phi(const Matrix& field, const Vector& weights, double tau) {
     double sum = 0.0;
-    for (Index j = 0; j < field.cols(); ++j) sum += weights(j) * penalty::conjugate(field.col(j).norm(), tau);
+    for (Index j = 0; j < field.cols(); ++j)
+        sum += weights(j) * penalty::conjugate(detail::column_norm(field, j), tau);
     return sum;
+}
+
+/// ρ_j a_j: coefficients of an integral as those of a sum. O(q B).
+inline Matrix weighted(const Matrix& a, const Vector& weights) {
+    return detail::with_scaled_columns(a, weights.data());
 }
 
 /// P = Σ_j ρ_j φ**(α_j). O(q B).
 inline double primal_cost(const Matrix& alpha, const Vector& weights, double tau) {
     double sum = 0.0;
-    for (Index j = 0; j < alpha.cols(); ++j) sum += weights(j) * penalty::envelope(alpha.col(j).norm(), tau);
+    for (Index j = 0; j < alpha.cols(); ++j)
+        sum += weights(j) * penalty::envelope(detail::column_norm(alpha, j), tau);
     return sum;
 }
 
@@ -46,7 +53,7 @@ DualEvaluation evaluate_dual(const DualProblem<Kernel, Loss, Domain>& problem, c
     result.phi = phi(field, quadrature.weights, tau);
     result.value = problem.feasible.minimum(lambda) - result.phi;
     result.alpha = thresholded(field, tau);
-    result.prediction = problem.values(quadrature.nodes, result.alpha * quadrature.weights.asDiagonal());
+    result.prediction = problem.values(quadrature.nodes, weighted(result.alpha, quadrature.weights));
     return result;
 }
 
@@ -73,10 +80,10 @@ double curvature(const DualProblem<Kernel, Loss, Domain>& problem, const Quadrat
     Matrix v = Matrix::Ones(1, problem.samples());
     double largest = 0.0;
     for (int iteration = 0; iteration < power_iterations; ++iteration) {
-        v /= v.norm();
+        detail::scale(v, 1.0 / detail::norm(v));
         const Matrix field = problem.field(v, quadrature.nodes);
-        v = problem.values(quadrature.nodes, field * quadrature.weights.asDiagonal());
-        const double before = std::exchange(largest, v.norm());
+        v = problem.values(quadrature.nodes, weighted(field, quadrature.weights));
+        const double before = std::exchange(largest, detail::norm(v));
         if (!(largest > 0.0) || largest - before <= settled * largest) break;
     }
     return largest;

@@ -3,10 +3,9 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/random.hpp>
 #include <kernelet/detail/tiles.hpp>
-#include <kernelet/domains/width_range.hpp>
+#include <kernelet/dual/dual_solution.hpp>
 #include <kernelet/dual/penalty.hpp>
 #include <kernelet/losses/feasible_set.hpp>
-#include <kernelet/report.hpp>
 #include <kernelet/types.hpp>
 
 #include <optional>
@@ -85,25 +84,10 @@ private:
         const Index count = u.cols();
         Quadrature drawn{Matrix(domain.rows(), count),
                          Vector::Constant(count, 1.0 / static_cast<double>(count))};
-        for (Index j = 0; j < count; ++j) domain.place(u.col(j), drawn.nodes.col(j));
+        for (Index j = 0; j < count; ++j)
+            domain.place(detail::column_ref(u, j), detail::run_ref(&drawn.nodes(0, j), drawn.nodes.rows()));
         return drawn;
     }
-};
-
-/// What a dual solver returns.
-struct DualSolution {
-    Matrix lambda{};          ///< q x n
-    Quadrature quadrature{};  ///< the nodes its values refer to
-    Matrix alpha{};           ///< q x nodes: the recovered primal α
-    Vector intercept{};       ///< q: the recovered b, empty where the problem has none
-    double dual_value{};
-    double primal_value{};
-    double violation{};   ///< of the recovered α, see FeasibleSet::violation
-    bool atomic = false;  ///< α is point masses at the nodes: a sum, no integral, and a support of measure 0
-    Index iterations{};
-    Status status = Status::iteration_limit;
-
-    double relative_gap() const { return kernelet::relative_gap(primal_value, dual_value); }
 };
 
 }  // namespace kernelet

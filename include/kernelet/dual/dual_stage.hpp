@@ -3,6 +3,7 @@
 #include <kernelet/detail/noise.hpp>
 #include <kernelet/dual/certificate.hpp>
 #include <kernelet/dual/infeasibility.hpp>
+#include <kernelet/dual/warm_start.hpp>
 #include <kernelet/losses/noise_level.hpp>
 #include <kernelet/options.hpp>
 
@@ -13,13 +14,6 @@
 #include <vector>
 
 namespace kernelet {
-
-/// What an earlier solution knows: λ, γ, and max‖ᾱ₀‖ from which γ is made.
-struct WarmStart {
-    Matrix lambda{};
-    std::optional<double> gamma{};
-    std::optional<double> unsparse_height{};
-};
 
 namespace detail {
 
@@ -37,42 +31,46 @@ double loss_of_constant(const Loss& loss, double p) {
 
 }  // namespace detail
 
-/// The tolerance for a user who gave none. Regression: the mean loss of noise of `noise_multiple` times the
-/// deviation estimated, within bounds. Classes: half of what no kernel at all costs (zero, or with an
-/// intercept the best constant), or, where neighbours contradict each other more often, what they would.
+/// The tolerance for classes where the user gave none: half of what no kernel at all costs (zero, or with an
+/// intercept the best constant), or, where neighbours contradict each other more often, what they would cost.
+template <class Loss>
+double default_label_tolerance(const Loss& loss, const Matrix& x, const Matrix& y, bool intercept) {
+    constexpr double share_of_nothing = 0.5, most_of_nothing = 0.9;
+    constexpr double least_of_undecided = 1e-3;  // of labels that hardly differ
+    const double undecided = loss.value(0.0, 1.0);
+    double nothing = undecided;
+    if (intercept) {
+        nothing = 0.0;
+        const Vector sums = detail::row_sums(y);
+        for (Index o = 0; o < y.rows(); ++o)
+            nothing += detail::loss_of_constant(loss, 0.5 + 0.5 * sums(o) / static_cast<double>(y.cols())) /
+                       static_cast<double>(y.rows());
+        nothing = std::max(nothing, least_of_undecided * undecided);
+    }
+    const double contradicted = 2.0 * detail::label_noise(x, y);  // of a loss that is 1 where undecided
+    return std::clamp(undecided * contradicted, share_of_nothing * nothing, most_of_nothing * nothing);
+}
+
+/// The tolerance where the user gave none. Regression: the mean loss of noise of `noise_multiple` times the
+/// deviation estimated, within bounds. Classes: see default_label_tolerance.
 template <class Loss>
 double default_tolerance(const Loss& loss, const Matrix& x, const Matrix& y, double noise_deviation,
                          const Options& options) {
-    if constexpr (detail::is_classification<Loss>()) {
-        constexpr double share_of_nothing = 0.5, most_of_nothing = 0.9;
-        constexpr double least_of_undecided = 1e-3;  // of labels that hardly differ
-        const double undecided = loss.value(0.0, 1.0);
-        double nothing = undecided;
-        if (options.intercept.value_or(false)) {
-            nothing = 0.0;
-            for (Index o = 0; o < y.rows(); ++o)
-                nothing += detail::loss_of_constant(loss, 0.5 + 0.5 * y.row(o).mean()) /
-                           static_cast<double>(y.rows());
-            nothing = std::max(nothing, least_of_undecided * undecided);
-        }
-        const double contradicted = 2.0 * detail::label_noise(x, y);  // of a loss that is 1 where undecided
-        return std::clamp(undecided * contradicted, share_of_nothing * nothing, most_of_nothing * nothing);
-    } else {
-        // The smallest, relative to the size of y: noise-free data need not be met to the last bit.
-        constexpr double least_relative = 5e-3;
-        // And the largest: among few samples in many dimensions rough signal looks like noise, and a dual
-        // solved at the deviation of y itself has no peaks. The information criterion decides later what is
-        // noise.
-        constexpr double most_relative = 0.5;
-        constexpr double room = 1.1;  // over what no function can go below
-        const double deviation = y.norm() / std::sqrt(static_cast<double>(y.size()));
-        const double chosen =
-            std::max({std::min(options.noise_multiple * noise_deviation, most_relative * deviation),
-                      least_relative * deviation, room * detail::duplicate_residual(x, y, options.scope)});
-        return options.scope == Scope::per_sample
-                   ? chosen
-                   : detail::tolerance_of_level(loss, detail::noise_level(loss, chosen));
-    }
+    if (detail::is_classification(loss))
+        return default_label_tolerance(loss, x, y, options.intercept.value_or(false));
+    // The smallest, relative to the size of y: noise-free data need not be met to the last bit.
+    constexpr double least_relative = 5e-3;
+    // And the largest: among few samples in many dimensions rough signal looks like noise, and a dual solved at
+    // the deviation of y itself has no peaks. The information criterion decides later what is noise.
+    constexpr double most_relative = 0.5;
+    constexpr double room = 1.1;  // over what no function can go below
+    const double deviation = detail::root_mean_square(y);
+    const double chosen =
+        std::max({std::min(options.noise_multiple * noise_deviation, most_relative * deviation),
+                  least_relative * deviation, room * detail::duplicate_residual(x, y, options.scope)});
+    return options.scope == Scope::per_sample
+               ? chosen
+               : detail::tolerance_of_level(loss, detail::noise_level(loss, chosen));
 }
 
 /// A dual solved, and at what.
@@ -126,21 +124,22 @@ struct DualStage {
             // Without sparsity all nodes are on, and only the height of ᾱ₀ is asked for: few nodes do.
             const Quadrature few = gamma ? Quadrature{} : at.nodes(unsparse_nodes);
             if (!gamma) at.fixed_nodes = &few;
-            solved.solution = solver.solve(at, watch);
+            solved.solution = run(at, watch);
             at.fixed_nodes = nullptr;
             if (!gamma && (solved.solution.status == Status::converged ||
                            solved.solution.status == Status::iteration_limit)) {
                 // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve
                 // begins
                 const Matrix unsparse = at.field(solved.solution.lambda, solved.solution.quadrature.nodes);
-                solved.unsparse_height = unsparse.size() > 0 ? unsparse.colwise().norm().maxCoeff() : 0.0;
+                solved.unsparse_height = detail::largest_column_norm(unsparse);
                 at.gamma = threshold_to_gamma(solved.unsparse_height);
                 const Matrix lambda = solved.solution.lambda;
                 at.warm_start = &lambda;
-                solved.solution = solver.solve(at, watch);
+                solved.solution = run(at, watch);
                 at.warm_start = nullptr;
             }
-            if (solved.solution.status == Status::infeasible && relaxed.maxCoeff() < most_relaxed * scale()) {
+            if (solved.solution.status == Status::infeasible &&
+                detail::max_abs(relaxed) < most_relaxed * scale()) {
                 if (!solved.infeasible) solved.culprits = culprits(solved.solution.lambda);
                 solved.infeasible = true;
                 continue;
@@ -154,11 +153,22 @@ struct DualStage {
     /// These tolerances, relaxed as they were for a solution.
     Vector relaxed(const Vector& tolerances, const SolvedDual& solved) const {
         if (!solved.infeasible) return tolerances;
-        return (solved.relaxation * tolerances).array().max(first_relaxed * solved.relaxation * scale());
+        Vector relaxed = tolerances;
+        const double least = first_relaxed * scale();
+        for (Index i = 0; i < relaxed.size(); ++i)
+            relaxed(i) = solved.relaxation * std::max(relaxed(i), least);
+        return relaxed;
     }
 
 private:
-    double scale() const { return y.norm() / std::sqrt(static_cast<double>(y.size())); }
+    DualSolution run(const DualProblem<Kernel, Loss, Omega>& at, const ObserverFunction& watch) const {
+        if constexpr (requires { solver(at, watch); })
+            return solver(at, watch);
+        else
+            return solver.solve(at, watch);
+    }
+
+    double scale() const { return detail::root_mean_square(y); }
 
     double threshold_to_gamma(double unsparse_height) const {
         const double tau = options.sparsity * unsparse_height;

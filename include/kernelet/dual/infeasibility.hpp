@@ -24,9 +24,12 @@ struct InfeasibilityTest {
                 const ConstMatrixRef& field, const ConstVectorRef& weights) const {
         const double gain = problem.feasible.minimum(lambda);
         if (!(gain > 0.0)) return false;
-        const double size = std::sqrt(field.cwiseAbs2().colwise().sum().dot(weights.transpose()));
+        double squares = 0.0;
+        for (Index j = 0; j < field.cols(); ++j)
+            for (Index o = 0; o < field.rows(); ++o) squares += field(o, j) * field(o, j) * weights(j);
+        const double size = std::sqrt(squares);
         const Matrix& y = problem.feasible.target();
-        const double scale = y.norm() / std::sqrt(static_cast<double>(y.size()));
+        const double scale = detail::root_mean_square(y);
         return gain > most_amplification * scale * size;
     }
 };
@@ -35,7 +38,7 @@ struct InfeasibilityTest {
 /// largest.
 inline std::vector<Index> culprits(const ConstMatrixRef& lambda) {
     constexpr double least_share = 0.1;
-    const Vector prices = lambda.colwise().norm();
+    const Vector prices = detail::column_norms(lambda);
     std::vector<Index> order(static_cast<std::size_t>(prices.size()));
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return prices(a) > prices(b); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
@@ -13,7 +14,11 @@ namespace kernelet {
 /// where its mean is taken off. O(qn).
 inline Matrix balanced(Matrix lambda) {
     for (Index o = 0; o < lambda.rows(); ++o) {
-        const double above = lambda.row(o).cwiseMax(0.0).sum(), below = -lambda.row(o).cwiseMin(0.0).sum();
+        double above = 0.0, below = 0.0;
+        for (Index i = 0; i < lambda.cols(); ++i) {
+            above += std::max(lambda(o, i), 0.0);
+            below -= std::min(lambda(o, i), 0.0);
+        }
         const double least = std::min(above, below);
         for (Index i = 0; i < lambda.cols(); ++i)
             if (lambda(o, i) != 0.0) lambda(o, i) *= least / (lambda(o, i) > 0.0 ? above : below);
@@ -28,12 +33,16 @@ struct ProximalIntercept {
 
     bool exists() const { return anchor.size() > 0; }
     /// b
-    Vector at(const Matrix& lambda, double delta) const { return anchor + lambda.rowwise().sum() / delta; }
+    Vector at(const Matrix& lambda, double delta) const {
+        Vector b = anchor;
+        detail::add_scaled(b, 1.0 / delta, detail::row_sums(lambda));
+        return b;
+    }
     /// The maximum: ⟨b_k, Σλ⟩ + ‖Σλ‖²/(2δ), 0 where there is no intercept.
     double value(const Matrix& lambda, double delta) const {
         if (!exists()) return 0.0;
-        const Vector sum = lambda.rowwise().sum();
-        return anchor.dot(sum) + 0.5 / delta * sum.squaredNorm();
+        const Vector sum = detail::row_sums(lambda);
+        return detail::dot(anchor, sum) + 0.5 / delta * detail::squared_norm(sum);
     }
 };
 

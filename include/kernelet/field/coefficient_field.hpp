@@ -6,6 +6,7 @@
 #include <kernelet/domains/input_scaling.hpp>
 #include <kernelet/dual/penalty.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -27,17 +28,11 @@ public:
     CoefficientField(Kernel kernel, const ConstMatrixRef& x, const ConstMatrixRef& lambda, double gamma,
                      InputScaling scaling, double support_measure = 0.0)
         : kernel_(std::move(kernel)),
-          lambda_(lambda.rows(), 0),
-          points_(Matrix(x.rows(), 0)),
+          points_(detail::columns_of(x, support_of(lambda))),
+          lambda_(detail::columns_of(lambda, support_of(lambda))),
           gamma_(gamma),
           scaling_(std::move(scaling)),
-          support_measure_(support_measure) {
-        std::vector<Index> used;
-        for (Index i = 0; i < lambda.cols(); ++i)
-            if ((lambda.col(i).array() != 0.0).any()) used.push_back(i);
-        points_ = detail::TiledPoints(x(Eigen::all, used));
-        lambda_ = lambda(Eigen::all, used);
-    }
+          support_measure_(support_measure) {}
 
     const Kernel& kernel() const { return kernel_; }
     Index dimension() const { return scaling_.shift.size(); }
@@ -57,21 +52,26 @@ public:
     Matrix at(const ConstMatrixRef& nodes) const {
         Matrix values = raw_at(nodes);
         for (Index j = 0; j < values.cols(); ++j)
-            if (values.col(j).norm() <= threshold()) values.col(j).setZero();
+            if (detail::column_norm(values, j) <= threshold()) std::fill_n(&values(0, j), values.rows(), 0.0);
         return values;
     }
 
     /// ᾱ and ∂ᾱ/∂(z, log θ) at one node in the fit's units. O(|supp λ| (d + p)).
     FieldJet jet(const ConstVectorRef& node) const {
-        Matrix sum = Matrix::Zero(outputs(), 1 + rows());
+        FieldJet jet{Vector::Zero(outputs()), Matrix::Zero(outputs(), rows())};
         Matrix tile(detail::TiledPoints::tile, 1 + rows());
+        const double reach = detail::reach_of(kernel_, node);
         for (Index t = 0; t < points_.tiles(); ++t) {
-            if (detail::out_of_reach(kernel_, points_, t, node)) continue;
+            if (!points_.touches(t, node.data(), reach)) continue;
             const Index m = points_.count(t);
-            kernel_.jet(points_.rows(t), node, tile.topRows(m));
-            sum.noalias() += lambda_.middleCols(points_.first(t), m) * tile.topRows(m);
+            kernel_.jet(points_.rows(t), node,
+                        detail::matrix_ref(detail::Block(tile).part(0, 0, m, 1 + rows())));
+            const detail::ConstBlock lambda = detail::ConstBlock(lambda_).columns(points_.first(t), m);
+            detail::add_matrix_vector(jet.value.data(), lambda, tile.data());
+            for (Index row = 0; row < rows(); ++row)
+                detail::add_matrix_vector(&jet.gradient(0, row), lambda, &tile(0, 1 + row));
         }
-        return {sum.col(0), sum.rightCols(rows())};
+        return jet;
     }
 
     /// A node in the fit's units from a center in the user's units and one width, of the family's first shape
@@ -83,10 +83,9 @@ public:
         detail::require_finite(z, "z");
         detail::require_positive(w, "w");
         Vector column(rows());
-        column.head(dimension()) = scaling_.to_internal(z);
+        for (Index c = 0; c < dimension(); ++c) column(c) = (z(c) - scaling_.shift(c)) / scaling_.scale(c);
         const ParameterLayout layout = parameter_layout(kernel_, dimension());
-        column.segment(dimension(), layout.scales())
-            .setConstant(scaling_.isotropic() ? w / scaling_.scale(0) : w);
+        std::fill_n(&column(dimension()), layout.scales(), scaling_.isotropic() ? w / scaling_.scale(0) : w);
         if (!layout.shapes.empty()) column(rows() - 1) = layout.shapes.front();
         return column;
     }
@@ -102,8 +101,10 @@ public:
     /// ∂ᾱ/∂(z, log w) of the one output, z in the user's units.
     Vector gradient(const ConstVectorRef& z, double w) const {
         detail::require(outputs() == 1, "gradient is of one output; this field has ", outputs());
-        Vector g = jet(node(z, w)).gradient.row(0).transpose();
-        g.head(dimension()).array() /= scaling_.scale.array();
+        const Matrix gradient = jet(node(z, w)).gradient;
+        Vector g(rows());
+        for (Index row = 0; row < rows(); ++row)
+            g(row) = row < dimension() ? gradient(0, row) / scaling_.scale(row) : gradient(0, row);
         return g;
     }
     Vector gradient(double z, double w) const { return gradient(Vector::Constant(1, z), w); }
@@ -114,9 +115,17 @@ private:
         return value(0, 0);
     }
 
+    /// The samples with λ ≠ 0.
+    static std::vector<Index> support_of(const detail::ConstBlock& lambda) {
+        std::vector<Index> used;
+        for (Index i = 0; i < lambda.cols; ++i)
+            if (detail::any_nonzero(lambda.columns(i, 1))) used.push_back(i);
+        return used;
+    }
+
     Kernel kernel_;
-    Matrix lambda_;
     detail::TiledPoints points_;
+    Matrix lambda_;
     double gamma_;
     InputScaling scaling_;
     double support_measure_;

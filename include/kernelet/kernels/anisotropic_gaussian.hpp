@@ -8,7 +8,7 @@
 
 namespace kernelet {
 
-/// k(x, z; w) = exp(−½ Σ_c (x_c − z_c)² / w_c²): one width a coordinate. With equal widths, Gaussian.
+/// k(x, z; w) = exp(−½ Σ_c (x_c − z_c)² / w_c²): one width per coordinate. With equal widths, Gaussian.
 class AnisotropicGaussian {
 public:
     static constexpr std::string_view name = "anisotropic_gaussian";
@@ -16,8 +16,10 @@ public:
     Index parameters(Index dimension) const { return dimension; }
     ParameterKind parameter_kind(Index /*row*/) const { return ParameterKind::coordinate_scale; }
 
-    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate a column), node = (z; w). O(m d).
-    void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
+    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate per column), node = (z; w). O(m d).
+    template <class Scalar = double>
+    void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+                VectorRefOf<Scalar> values) const {
         const Index d = xt.cols();
         values =
             ((xt.col(0).array() - node(0)) * (1.0 / node(d))).square();  // w² underflows where w does not
@@ -28,7 +30,9 @@ public:
 
     /// Columns: k, ∂k/∂z_c = k (x_c − z_c)/w_c², ∂k/∂log w_c = k (x_c − z_c)²/w_c². jet is m x (1 + 2d).
     /// O(m d).
-    void jet(const ConstMatrixRef& xt, const ConstVectorRef& node, MatrixRef jet) const {
+    template <class Scalar = double>
+    void jet(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+             MatrixRefOf<Scalar> jet) const {
         const Index d = xt.cols();
         values(xt, node, jet.col(0));
         for (Index c = 0; c < d; ++c) {
@@ -42,20 +46,24 @@ public:
     /// log k = ⟨φ(x), c(z; w)⟩ with φ = (x, x², 1), c = (z/w², −1/2w², −½ Σ z²/w²) coordinate by coordinate:
     /// kernel values by the block are a product of matrices. features is m x (2d + 1), c has 2d + 1 rows.
     Index features(Index dimension) const { return 2 * dimension + 1; }
-    void features(const ConstMatrixRef& xt, MatrixRef features) const {
+    template <class Scalar = double>
+    void features(const ConstMatrixRefOf<Scalar>& xt, MatrixRefOf<Scalar> features) const {
         const Index d = xt.cols();
         features.leftCols(d) = xt;
         features.middleCols(d, d) = xt.cwiseAbs2();
         features.col(2 * d).setOnes();
     }
-    void log_coefficients(const ConstVectorRef& node, VectorRef c) const {
+    template <class Scalar = double>
+    void log_coefficients(const ConstVectorRefOf<Scalar>& node, VectorRefOf<Scalar> c) const {
         const Index d = node.size() / 2;
         c.segment(d, d) = -0.5 * node.tail(d).cwiseAbs2().cwiseInverse();
         c.head(d) = -2.0 * c.segment(d, d).cwiseProduct(node.head(d));
         c(2 * d) = c.segment(d, d).dot(node.head(d).cwiseAbs2());
     }
     /// slopes = (∂c/∂(z, log w))' g.
-    void log_slopes(const ConstVectorRef& node, const ConstVectorRef& g, VectorRef slopes) const {
+    template <class Scalar = double>
+    void log_slopes(const ConstVectorRefOf<Scalar>& node, const ConstVectorRefOf<Scalar>& g,
+                    VectorRefOf<Scalar> slopes) const {
         const Index d = node.size() / 2;
         const auto z = node.head(d).array();
         const auto precision = node.tail(d).array().square().inverse();
@@ -66,7 +74,8 @@ public:
 
     /// Distance past which k < 2^-53: along the coordinate of the widest width, farther than along the
     /// others.
-    double reach(const ConstVectorRef& node) const {
+    template <class Scalar = double>
+    double reach(const ConstVectorRefOf<Scalar>& node) const {
         return detail::gaussian_reach * node.tail(node.size() / 2).maxCoeff();
     }
 

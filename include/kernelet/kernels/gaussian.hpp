@@ -16,8 +16,10 @@ public:
     Index parameters(Index /*dimension*/) const { return 1; }
     ParameterKind parameter_kind(Index /*row*/) const { return ParameterKind::isotropic_scale; }
 
-    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate a column), node = (z; w). O(m d).
-    void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
+    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate per column), node = (z; w). O(m d).
+    template <class Scalar = double>
+    void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+                VectorRefOf<Scalar> values) const {
         const Index d = xt.cols();
         const double inverse = 1.0 / node(d);  // before squaring: w² underflows where w does not
         values = ((xt.col(0).array() - node(0)) * inverse).square();
@@ -26,7 +28,9 @@ public:
     }
 
     /// Columns: k, ∂k/∂z = k (x − z)/w², ∂k/∂log w = k ‖x − z‖²/w². jet is m x (1 + d + 1). O(m d).
-    void jet(const ConstMatrixRef& xt, const ConstVectorRef& node, MatrixRef jet) const {
+    template <class Scalar = double>
+    void jet(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+             MatrixRefOf<Scalar> jet) const {
         const Index d = xt.cols();
         const double inverse = 1.0 / node(d);
         values(xt, node, jet.col(0));
@@ -42,13 +46,15 @@ public:
     /// log k = ⟨φ(x), c(z; w)⟩ with φ = (x, ‖x‖², 1), c = (z/w², −1/2w², −‖z‖²/2w²): kernel values by the
     /// block are a product of matrices. features is m x (d + 2), c has d + 2 rows.
     Index features(Index dimension) const { return dimension + 2; }
-    void features(const ConstMatrixRef& xt, MatrixRef features) const {
+    template <class Scalar = double>
+    void features(const ConstMatrixRefOf<Scalar>& xt, MatrixRefOf<Scalar> features) const {
         const Index d = xt.cols();
         features.leftCols(d) = xt;
         features.col(d) = xt.rowwise().squaredNorm();
         features.col(d + 1).setOnes();
     }
-    void log_coefficients(const ConstVectorRef& node, VectorRef c) const {
+    template <class Scalar = double>
+    void log_coefficients(const ConstVectorRefOf<Scalar>& node, VectorRefOf<Scalar> c) const {
         const Index d = node.size() - 1;
         const double precision = 1.0 / (node(d) * node(d));
         c.head(d) = precision * node.head(d);
@@ -56,7 +62,9 @@ public:
         c(d + 1) = -0.5 * precision * node.head(d).squaredNorm();
     }
     /// slopes = (∂c/∂(z, log w))' g.
-    void log_slopes(const ConstVectorRef& node, const ConstVectorRef& g, VectorRef slopes) const {
+    template <class Scalar = double>
+    void log_slopes(const ConstVectorRefOf<Scalar>& node, const ConstVectorRefOf<Scalar>& g,
+                    VectorRefOf<Scalar> slopes) const {
         const Index d = node.size() - 1;
         const double precision = 1.0 / (node(d) * node(d));
         slopes.head(d) = precision * (g.head(d) - g(d + 1) * node.head(d));

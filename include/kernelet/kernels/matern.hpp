@@ -23,14 +23,18 @@ public:
     Index parameters(Index /*dimension*/) const { return 1; }
     ParameterKind parameter_kind(Index /*row*/) const { return ParameterKind::isotropic_scale; }
 
-    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate a column), node = (z; w). O(m d).
-    void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
+    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate per column), node = (z; w). O(m d).
+    template <class Scalar = double>
+    void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+                VectorRefOf<Scalar> values) const {
         distances(xt, node, values);
         values = Profile::polynomial(values.array()) * (-values.array()).exp();
     }
 
     /// Columns: k, ∂k/∂z = k T(s) (x − z) c²/w², ∂k/∂log w = k T(s) s². jet is m x (1 + d + 1). O(m d).
-    void jet(const ConstMatrixRef& xt, const ConstVectorRef& node, MatrixRef jet) const {
+    template <class Scalar = double>
+    void jet(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+             MatrixRefOf<Scalar> jet) const {
         const Index d = xt.cols();
         const double inverse = Profile::rate / node(d);
         distances(xt, node, jet.col(1 + d));
@@ -51,7 +55,9 @@ public:
 private:
     /// s_i = c ‖x_i − z‖ / w, cut where e^−s becomes denormal: P(s) e^−s of an infinite s would not be a
     /// number.
-    static void distances(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef s) {
+    template <class Scalar = double>
+    static void distances(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+                          VectorRefOf<Scalar> s) {
         const Index d = xt.cols();
         const double inverse = Profile::rate / node(d);  // before squaring: w² underflows where w does not
         s = ((xt.col(0).array() - node(0)) * inverse).square();

@@ -36,8 +36,10 @@ public:
         return orders;
     }
 
-    /// values_i = k(x_i, z; n). xt is m x d (a tile, one coordinate a column), node = (z; n). O(m (d + n)).
-    void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
+    /// values_i = k(x_i, z; n). xt is m x d (a tile, one coordinate per column), node = (z; n). O(m (d + n)).
+    template <class Scalar = double>
+    void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+                VectorRefOf<Scalar> values) const {
         bases(xt, node, values);
         const int n = order(node);
         values = values.unaryExpr([n](double base) { return power(base, n); });
@@ -45,7 +47,9 @@ public:
 
     /// Columns: k, ∂k/∂z = n (1 + ⟨x, z⟩)^{n−1} x, and zero for the order. jet is m x (1 + d + 1).
     /// O(m (d + n)).
-    void jet(const ConstMatrixRef& xt, const ConstVectorRef& node, MatrixRef jet) const {
+    template <class Scalar = double>
+    void jet(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+             MatrixRefOf<Scalar> jet) const {
         const Index d = xt.cols();
         const int n = order(node);
         bases(xt, node, jet.col(0));
@@ -57,7 +61,9 @@ public:
 
 private:
     /// 1 + ⟨x_i, z⟩.
-    static void bases(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef bases) {
+    template <class Scalar = double>
+    static void bases(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+                      VectorRefOf<Scalar> bases) {
         bases.setOnes();
         for (Index c = 0; c < xt.cols(); ++c) bases += xt.col(c) * node(c);
     }

@@ -17,8 +17,10 @@ public:
     Index parameters(Index /*dimension*/) const { return 1; }
     ParameterKind parameter_kind(Index /*row*/) const { return ParameterKind::isotropic_scale; }
 
-    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate a column), node = (z; w). O(m d).
-    void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
+    /// values_i = k(x_i, z; w). xt is m x d (a tile, one coordinate per column), node = (z; w). O(m d).
+    template <class Scalar = double>
+    void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+                VectorRefOf<Scalar> values) const {
         const Index d = xt.cols();
         const double rate = std::numbers::pi / node(d);
         values.setOnes();
@@ -29,7 +31,9 @@ public:
     /// Columns: k, ∂k/∂z_c = −(π/w) s'(t_c) Π_{j≠c} s(t_j), ∂k/∂log w = −Σ_c t_c s'(t_c) Π_{j≠c} s(t_j),
     /// with s(t) = sin t / t and t = πu. The products come from both ends, since s(t_c) may be zero and not
     /// divided by. jet is m x (1 + d + 1). O(m d).
-    void jet(const ConstMatrixRef& xt, const ConstVectorRef& node, MatrixRef jet) const {
+    template <class Scalar = double>
+    void jet(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
+             MatrixRefOf<Scalar> jet) const {
         const Index d = xt.cols();
         const double rate = std::numbers::pi / node(d);
         const auto t = [&](Index c) { return (xt.col(c).array() - node(c)) * rate; };

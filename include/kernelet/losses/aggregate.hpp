@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/losses/projection.hpp>
 #include <kernelet/losses/separable.hpp>
 
@@ -37,7 +38,7 @@ inline bool unbounded(const Interval& interval, double lambda) {
 template <class Loss>
 double interval_minimum(const Loss& loss, const ConstMatrixRef& lambda, const ConstMatrixRef& target,
                         const ConstVectorRef& tolerances) {
-    const double negligible = lambda.size() > 0 ? barrier_rounding * lambda.cwiseAbs().maxCoeff() : 0.0;
+    const double negligible = barrier_rounding * max_abs(lambda);
     double sum = 0.0;
     for (Index i = 0; i < lambda.cols(); ++i)
         for (Index o = 0; o < lambda.rows(); ++o) {
@@ -68,7 +69,7 @@ Projection interval_projection(const Loss& loss, const ConstMatrixRef& point, co
 /// min of ⟨λ, ŷ⟩ over Σ_i w_i Σ_o ℓ ≤ E = level(t) q Σ w, by its dual in one number,
 ///     max over μ ≥ 0 of φ(μ) = −Σ μw ℓ*(−λ/μw) − μE,   φ'(μ) = Σ wℓ(ŷ_μ) − E,   ŷ_μ = argmin of μwℓ + λŷ.
 /// Every μ is a lower bound, so what rounding leaves of the search can only lower the result. −∞ outside of
-/// the barrier cone. O(qn) a step.
+/// the barrier cone. O(qn) per step.
 template <class Loss>
 double aggregate_minimum(const Loss& loss, const ConstMatrixRef& lambda, const ConstMatrixRef& target,
                          const ConstVectorRef& weights, double tolerance) {
@@ -76,12 +77,12 @@ double aggregate_minimum(const Loss& loss, const ConstMatrixRef& lambda, const C
         return loss.aggregate_minimum(lambda, target, weights, tolerance);
     } else {
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        const double largest = lambda.size() > 0 ? lambda.cwiseAbs().maxCoeff() : 0.0;
+        const double largest = max_abs(lambda);
         if (largest == 0.0) return 0.0;
         const auto at_level = [&] {
             return interval_minimum(loss, lambda, target, Vector::Constant(lambda.cols(), tolerance));
         };
-        const double bound = loss.level(tolerance) * static_cast<double>(target.rows()) * weights.sum();
+        const double bound = loss.level(tolerance) * static_cast<double>(target.rows()) * sum(weights);
         if (!(bound > 0.0)) return at_level();  // no sample may lose anything
 
         // The least μ at which every −λ/μw is a slope of ℓ.
@@ -101,14 +102,14 @@ double aggregate_minimum(const Loss& loss, const ConstMatrixRef& lambda, const C
                     return -infinity;
             }
         const auto h = [&](double mu) {  // −φ'
-            double sum = 0.0;
+            double total = 0.0;
             for (Index i = 0; i < multipliers.cols(); ++i)
                 for (Index o = 0; o < multipliers.rows(); ++o) {
                     const double best =
                         argmin(loss, multipliers(o, i), mu * weights(i), target(o, i), infinity);
-                    sum += weights(i) * loss.value(best, target(o, i));
+                    total += weights(i) * loss.value(best, target(o, i));
                 }
-            return bound - sum;
+            return bound - total;
         };
         // Just above the least μ: there ŷ is inside of its set also where −λ/μw is off by rounding.
         const double start = least * (1.0 + 8.0 * std::numeric_limits<double>::epsilon());
@@ -117,20 +118,20 @@ double aggregate_minimum(const Loss& loss, const ConstMatrixRef& lambda, const C
         if (!(excess >= 0.0))
             mu = monotone_root(h, Sampled{start, excess}, start > 0.0 ? 2.0 * start : largest);
         if (!mu) return at_level();  // the bound is too small to show in the sum
-        double sum = 0.0;
+        double total = 0.0;
         for (Index i = 0; i < multipliers.cols(); ++i)
             for (Index o = 0; o < multipliers.rows(); ++o) {
-                const double scale = *mu * weights(i);
-                const double slope = slopes(loss, target(o, i)).clamp(-multipliers(o, i) / scale);
-                sum -= scale * conjugate(loss, slope, target(o, i));
+                const double multiple = *mu * weights(i);
+                const double slope = slopes(loss, target(o, i)).clamp(-multipliers(o, i) / multiple);
+                total -= multiple * conjugate(loss, slope, target(o, i));
             }
-        return sum - *mu * bound;
+        return total - *mu * bound;
     }
 }
 
 /// The nearest point of Σ_i w_i Σ_o ℓ ≤ E = level(t) q Σ w: ŷ_i = argmin of κw_iℓ + ½(ŷ − v_i)² with κ ≥ 0
 /// the root of Σ wℓ(ŷ) = E, which decreases in κ. Jacobian A − A g gᵀ A / gᵀ A g with A = 1/(1 + κwℓ''), 0 at
-/// kinks, and g = wℓ'(ŷ). O(qn) a step, 10 to 20 steps.
+/// kinks, and g = wℓ'(ŷ). O(qn) per step, 10 to 20 steps.
 template <class Loss>
 Projection aggregate_projection(const Loss& loss, const ConstMatrixRef& point, const ConstMatrixRef& target,
                                 const ConstVectorRef& weights, double tolerance) {
@@ -140,20 +141,20 @@ Projection aggregate_projection(const Loss& loss, const ConstMatrixRef& point, c
         const auto at_level = [&] {
             return interval_projection(loss, point, target, Vector::Constant(point.cols(), tolerance));
         };
-        const double bound = loss.level(tolerance) * static_cast<double>(target.rows()) * weights.sum();
+        const double bound = loss.level(tolerance) * static_cast<double>(target.rows()) * sum(weights);
         if (!(bound > 0.0)) return at_level();  // no sample may lose anything
         Projection result{point, Matrix::Ones(point.rows(), point.cols()),
                           Matrix::Zero(point.rows(), point.cols())};
         const auto h = [&](double kappa) {  // E − Σ wℓ(ŷ)
-            double sum = 0.0;
+            double total = 0.0;
             for (Index i = 0; i < point.cols(); ++i)
                 for (Index o = 0; o < point.rows(); ++o) {
                     double& prediction = result.point(o, i);
                     if (kappa > 0.0)
                         prediction = proximal(loss, point(o, i), kappa * weights(i), target(o, i));
-                    sum += weights(i) * loss.value(prediction, target(o, i));
+                    total += weights(i) * loss.value(prediction, target(o, i));
                 }
-            return bound - sum;
+            return bound - total;
         };
         const double outside = h(0.0);
         if (outside >= 0.0) return result;
@@ -178,7 +179,7 @@ Projection aggregate_projection(const Loss& loss, const ConstMatrixRef& point, c
                 result.direction(o, i) = slope * gradient;
                 normal += gradient * slope * gradient;
             }
-        if (normal > 0.0) result.direction /= std::sqrt(normal);
+        if (normal > 0.0) scale(result.direction, 1.0 / std::sqrt(normal));
         return result;
     }
 }

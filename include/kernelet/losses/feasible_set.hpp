@@ -58,15 +58,20 @@ public:
     /// The proximal step of λ ↦ −min⟨λ, ŷ⟩: by Moreau's identity v + η P_C(−v/η), without the signs that
     /// rounding would turn.
     Matrix prox(const ConstMatrixRef& v, double eta) const {
-        return into_barrier_cone(v + eta * project(-v / eta).point);
+        Matrix scaled = v;
+        detail::scale(scaled, -1.0 / eta);
+        Matrix next = v;
+        detail::add_scaled(next, eta, project(scaled).point);
+        return into_barrier_cone(std::move(next));
     }
 
     /// How far ŷ is outside of C, in the unit of ŷ: the root of the mean squared distance (aggregate), or the
     /// largest distance of one sample.
     double violation(const ConstMatrixRef& prediction) const {
-        const Matrix distance = prediction - project(prediction).point;
-        if (scope_ == Scope::per_sample) return distance.size() == 0 ? 0.0 : distance.cwiseAbs().maxCoeff();
-        return distance.norm() / std::sqrt(static_cast<double>(std::max<Index>(1, distance.size())));
+        Matrix distance = prediction;
+        detail::add_scaled(distance, -1.0, project(prediction).point);
+        if (scope_ == Scope::per_sample) return detail::max_abs(distance);
+        return detail::root_mean_square(distance);
     }
 
     /// The least tolerance a prediction would meet: for the squared loss the RMS residual, or the largest.
@@ -86,7 +91,7 @@ public:
         for (Index i = 0; i < prediction.cols(); ++i)
             for (Index o = 0; o < prediction.rows(); ++o)
                 sum += weights_(i) * loss_.value(prediction(o, i), target_(o, i));
-        return sum / (weights_.sum() * static_cast<double>(prediction.rows()));
+        return sum / (detail::sum(weights_) * static_cast<double>(prediction.rows()));
     }
 
 private:

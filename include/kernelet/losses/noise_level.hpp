@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/losses/separable.hpp>
+#include <kernelet/losses/smoothing.hpp>
 #include <kernelet/losses/squared.hpp>
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace kernelet::detail {
 /// min over c of E ℓ(c, σZ). For the squared loss σ². About 10⁴ evaluations of ℓ.
 template <class Loss>
 double noise_level(const Loss& loss, double deviation) {
+    if constexpr (requires { loss.noise_level(deviation); }) return loss.noise_level(deviation);
     if constexpr (std::same_as<Loss, SquaredLoss>) return deviation * deviation;
     constexpr int places = 200;
     constexpr double reach = 5.0;  // deviations
@@ -43,7 +45,7 @@ double noise_level(const Loss& loss, double deviation) {
 /// absolute one.
 template <class Loss>
 double noise_degree(const Loss& loss, double deviation) {
-    if constexpr (std::same_as<Loss, SquaredLoss>) return 2.0;
+    if (is_squared(loss)) return 2.0;
     constexpr double step = 1.25;
     const double before = noise_level(loss, deviation / step), after = noise_level(loss, deviation * step);
     constexpr double least = 0.5, most = 4.0;  // flat inside a tube that is wider than the noise
@@ -54,7 +56,7 @@ double noise_degree(const Loss& loss, double deviation) {
 /// The tolerance that stands for a mean loss: level(t) = that. level is nondecreasing.
 template <class Loss>
 double tolerance_of_level(const Loss& loss, double level) {
-    if constexpr (std::same_as<Loss, SquaredLoss>) return std::sqrt(level);
+    if (is_squared(loss)) return std::sqrt(level);
     if (!(level > loss.level(0.0))) return 0.0;
     double hi = level;
     while (loss.level(hi) < level && hi < farthest_prediction) hi *= 2.0;

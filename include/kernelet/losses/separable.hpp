@@ -44,6 +44,15 @@ constexpr bool is_classification() {
         return false;
 }
 
+/// The same of a loss that says so at run time.
+template <class Loss>
+bool is_classification([[maybe_unused]] const Loss& loss) {
+    if constexpr (requires { loss.is_classification(); })
+        return loss.is_classification();
+    else
+        return is_classification<Loss>();
+}
+
 /// Whether a loss has a continuous curvature everywhere.
 template <class Loss>
 constexpr bool is_smooth() {
@@ -163,7 +172,9 @@ double argmin(const Loss& loss, double lambda, double mu, double target, double 
 /// of t, so many times as long. Where the interval has no end, a decision no classifier needs to exceed.
 template <class Loss>
 double farthest(const Loss& loss, double target, double tolerance, double samples) {
-    if constexpr (HasFarthest<Loss>) {
+    if constexpr (requires { loss.farthest_of(target, tolerance, samples); }) {
+        return loss.farthest_of(target, tolerance, samples);
+    } else if constexpr (HasFarthest<Loss>) {
         return loss.farthest(tolerance, samples);
     } else {
         constexpr double sure = 10.0;  // P(y) = 0.99995 for the logistic loss

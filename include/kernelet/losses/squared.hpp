@@ -1,11 +1,14 @@
 #pragma once
 
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/losses/projection.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 namespace kernelet {
 
@@ -51,57 +54,76 @@ public:
     /// min of ⟨λ, ŷ⟩ over Σ w (ŷ − y)² ≤ t² Σ w:  ⟨λ, y⟩ − t √(q Σ w) ‖λ/√w‖. All arguments q x n, w of n.
     double aggregate_minimum(const ConstMatrixRef& lambda, const ConstMatrixRef& target,
                              const ConstVectorRef& weights, double tolerance) const {
-        double norm = 0.0;
-        for (Index i = 0; i < lambda.cols(); ++i) norm += lambda.col(i).squaredNorm() / weights(i);
-        return lambda.cwiseProduct(target).sum() - radius(target, weights, tolerance) * std::sqrt(norm);
+        double product = 0.0, squares = 0.0;
+        for (Index i = 0; i < lambda.cols(); ++i)
+            for (Index o = 0; o < lambda.rows(); ++o) {
+                product += lambda(o, i) * target(o, i);
+                squares += lambda(o, i) * lambda(o, i) / weights(i);
+            }
+        return product - radius(target, weights, tolerance) * std::sqrt(squares);
     }
 
     /// Projection onto the same ellipsoid: ŷ − y = (v − y)/(1 + κw) with κ ≥ 0 the root of Σ w (ŷ − y)² = R²
     /// (Newton on R/‖·‖ − 1, which is concave and increasing in κ), Jacobian A − A g gᵀ A / gᵀ A g, A = 1/(1
-    /// + κw), g = w (ŷ − y).
+    /// + κw), g = w (ŷ − y). O(qn) per Newton step.
     Projection aggregate_projection(const ConstMatrixRef& point, const ConstMatrixRef& target,
                                     const ConstVectorRef& weights, double tolerance) const {
+        const Index q = point.rows(), n = point.cols();
         const double bound = radius(target, weights, tolerance);
-        const Matrix offset = point - target;
-        Projection result{point, Matrix::Ones(point.rows(), point.cols()),
-                          Matrix::Zero(point.rows(), point.cols())};
-        const auto shrink = [&](double kappa) {
-            return (1.0 + kappa * weights.array()).inverse().matrix().eval();
+        Projection result{point, Matrix::Ones(q, n), Matrix::Zero(q, n)};
+        const Vector squares = squared_offsets(point, target);  // ‖v_i − y_i‖²
+        // h(κ) = √Σ w ‖v − y‖² a², a = 1/(1 + κw), and −h' = Σ w² ‖v − y‖² a³ / h
+        const auto size_and_slope = [&](double kappa) {
+            double size = 0.0, slope = 0.0;
+            for (Index i = 0; i < n; ++i) {
+                const double a = 1.0 / (1.0 + kappa * weights(i));
+                size += weights(i) * squares(i) * a * a;
+                slope += weights(i) * weights(i) * squares(i) * a * a * a;
+            }
+            size = std::sqrt(size);
+            return std::pair(size, slope / size);
         };
-        const auto norm = [&](const Vector& a) {
-            return std::sqrt((offset * a.asDiagonal()).cwiseAbs2().colwise().sum().dot(weights.transpose()));
-        };
-        if (norm(shrink(0.0)) <= bound) return result;
-        if (bound == 0.0) return {target, Matrix::Zero(point.rows(), point.cols()), result.direction};
+        auto [size, slope] = size_and_slope(0.0);
+        if (size <= bound) return result;
+        if (bound == 0.0) return {target, Matrix::Zero(q, n), result.direction};
         double kappa = 0.0;
-        Vector a = shrink(kappa);
         for (int iteration = 0; iteration < most_newton_steps; ++iteration) {
-            const double size = norm(a);
-            // h(κ) = ‖·‖_w, h' = −Σ w² offset² a³ / h; Newton on 1/h, convex-free and monotone from the left.
-            const Matrix cubed =
-                offset.cwiseAbs2() * (a.array().cube() * weights.array().square()).matrix().asDiagonal();
-            const double slope = cubed.sum() / size;
             const double step = (size / bound - 1.0) * size / slope;
             kappa += step;
-            a = shrink(kappa);
+            std::tie(size, slope) = size_and_slope(kappa);
             if (step <= 1e-15 * kappa) break;
         }
-        const Matrix residual = offset * a.asDiagonal();
-        const Matrix gradient = residual * weights.asDiagonal();
-        result.point = target + residual;
-        result.diagonal = a.transpose().replicate(point.rows(), 1);
-        result.direction = gradient * a.asDiagonal();
-        const double curvature = result.direction.cwiseProduct(gradient).sum();
-        if (curvature > 0.0) result.direction /= std::sqrt(curvature);
+        double curvature = 0.0;  // gᵀ A g
+        for (Index i = 0; i < n; ++i) {
+            const double a = 1.0 / (1.0 + kappa * weights(i));
+            for (Index o = 0; o < q; ++o) {
+                const double residual = (point(o, i) - target(o, i)) * a, gradient = weights(i) * residual;
+                result.point(o, i) = target(o, i) + residual;
+                result.diagonal(o, i) = a;
+                result.direction(o, i) = a * gradient;
+                curvature += a * gradient * gradient;
+            }
+        }
+        if (curvature > 0.0) detail::scale(result.direction, 1.0 / std::sqrt(curvature));
         return result;
     }
 
 private:
     static constexpr int most_newton_steps = 60;  // quadratic convergence: 3 to 8 are seen
 
+    static Vector squared_offsets(const ConstMatrixRef& point, const ConstMatrixRef& target) {
+        Vector squares(point.cols());
+        for (Index i = 0; i < point.cols(); ++i) {
+            squares(i) = 0.0;
+            for (Index o = 0; o < point.rows(); ++o)
+                squares(i) += (point(o, i) - target(o, i)) * (point(o, i) - target(o, i));
+        }
+        return squares;
+    }
+
     /// R with Σ w (ŷ − y)² ≤ R² = t² q Σ w: the RMS over all q n residuals is at most t.
     static double radius(const ConstMatrixRef& target, const ConstVectorRef& weights, double tolerance) {
-        return tolerance * std::sqrt(static_cast<double>(target.rows()) * weights.sum());
+        return tolerance * std::sqrt(static_cast<double>(target.rows()) * detail::sum(weights));
     }
 };
 

@@ -4,8 +4,9 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
-#include <kernelet/refit/statistics.hpp>
+#include <kernelet/model/model_statistics.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -82,30 +83,33 @@ public:
     Index outputs() const { return offset_.size(); }
 
     /// d x K, in the user's units.
-    Matrix centers() const { return scaling_.to_user(nodes_.topRows(dimension())); }
+    Matrix centers() const {
+        return scaling_.to_user(
+            detail::matrix_ref(detail::ConstBlock(nodes_).part(0, 0, dimension(), size())));
+    }
 
     /// In the user's units, a row for each width of the kernel; d x K where an isotropic width meets
     /// coordinates of different scale.
     Matrix widths() const {
-        const Index d = dimension();
-        const Index p = parameter_layout(kernel_, d).scales();
-        const Matrix theta = size() > 0 ? Matrix(nodes_.middleRows(d, p)) : Matrix(p, 0);
-        Matrix widths = theta;
-        for (Index row = 0; row < theta.rows(); ++row) {
-            const ParameterKind kind = kernel_.parameter_kind(row);
-            if (kind == ParameterKind::coordinate_scale) widths.row(row) *= scaling_.scale(row);
-            if (kind == ParameterKind::isotropic_scale && scaling_.isotropic())
-                widths.row(row) *= scaling_.scale(0);
-            if (kind == ParameterKind::isotropic_scale && !scaling_.isotropic())
-                return scaling_.scale * theta.row(row);
-        }
+        const Index d = dimension(), p = parameter_layout(kernel_, d).scales();
+        bool stretched = false;  // an isotropic width in coordinates of different scale
+        for (Index row = 0; row < p; ++row)
+            stretched = stretched || (kernel_.parameter_kind(row) == ParameterKind::isotropic_scale &&
+                                      !scaling_.isotropic());
+        Matrix widths(stretched ? d : p, size());
+        for (Index j = 0; j < size(); ++j)
+            for (Index row = 0; row < widths.rows(); ++row)
+                widths(row, j) =
+                    stretched ? scaling_.scale(row) * nodes_(d, j) : unit_of_width(row) * nodes_(d + row, j);
         return widths;
     }
 
     /// The order or family each kernel has, K; empty for kernels that have none.
     Vector shapes() const {
         if (parameter_layout(kernel_, dimension()).shapes.empty() || size() == 0) return Vector(0);
-        return nodes_.row(nodes_.rows() - 1).transpose();
+        Vector shapes(size());
+        for (Index j = 0; j < size(); ++j) shapes(j) = nodes_(nodes_.rows() - 1, j);
+        return shapes;
     }
 
     /// K x q.
@@ -128,13 +132,15 @@ public:
     /// Of the coefficients, K x q, in the unit of y.
     Matrix standard_errors() const {
         require_covariance();
-        const Vector variances = statistics_.covariance.diagonal().head(coefficients_.size());
-        return Eigen::Map<const Matrix>(variances.data(), size(), outputs()).cwiseMax(0.0).cwiseSqrt();
+        Matrix errors(size(), outputs());
+        for (Index i = 0; i < errors.size(); ++i)
+            errors(i) = std::sqrt(std::max(statistics_.covariance(i, i), 0.0));
+        return errors;
     }
 
     /// The width the model uses around each column of x, in the user's units: the geometric mean of widths(),
     /// each kernel counting by the size of its part there. Where no kernel reaches, the widest. Empty where
-    /// there are no kernels. K values a point.
+    /// there are no kernels. K values per point.
     template <class Derived>
     Matrix local_width(const Eigen::MatrixBase<Derived>& x) const {
         const Matrix points = detail::checked_points(x, dimension());
@@ -143,18 +149,21 @@ public:
         const detail::TiledPoints tiled(scaling_.to_internal(points));
         Vector total = Vector::Zero(points.cols()), column(points.cols());
         Matrix logs = Matrix::Zero(widths.rows(), points.cols());
+        const Vector heights = detail::row_norms(coefficients_);
         for (Index j = 0; j < size(); ++j) {
-            detail::kernel_column(kernel_, tiled, nodes_.col(j), column);
-            const Vector part = coefficients_.row(j).norm() * column.cwiseAbs();
-            total += part;
-            logs += widths.col(j).array().log().matrix() * part.transpose();
+            detail::kernel_column(kernel_, tiled, detail::column_ref(nodes_, j), column.data());
+            for (Index i = 0; i < points.cols(); ++i) {
+                const double part = heights(j) * std::abs(column(i));
+                total(i) += part;
+                for (Index row = 0; row < widths.rows(); ++row)
+                    logs(row, i) += part * std::log(widths(row, j));
+            }
         }
-        const Vector widest = widths.rowwise().maxCoeff();
-        for (Index i = 0; i < points.cols(); ++i) {
-            if (total(i) > 0.0)
-                logs.col(i) = (logs.col(i) / total(i)).array().exp();
-            else
-                logs.col(i) = widest;
+        for (Index row = 0; row < widths.rows(); ++row) {
+            double widest = widths(row, 0);
+            for (Index j = 1; j < size(); ++j) widest = std::max(widest, widths(row, j));
+            for (Index i = 0; i < points.cols(); ++i)
+                logs(row, i) = total(i) > 0.0 ? std::exp(logs(row, i) / total(i)) : widest;
         }
         return logs;
     }
@@ -174,24 +183,29 @@ public:
         const detail::TiledPoints tiled(scaling_.to_internal(points));
         const Index rows = nodes_.rows();
         Matrix jet(detail::TiledPoints::tile, 1 + rows);
-        Matrix design(size() * (outputs() + rows), detail::TiledPoints::tile);
+        const Index parameters = size() * (outputs() + rows);
+        Matrix design(parameters, detail::TiledPoints::tile);
         for (Index t = 0; t < tiled.tiles() && size() > 0; ++t) {
             const Index m = tiled.count(t);
             for (Index o = 0; o < outputs(); ++o) {
-                design.setZero();
+                detail::fill(design, 0.0);
                 for (Index j = 0; j < size(); ++j) {
-                    kernel_.jet(tiled.rows(t), nodes_.col(j), jet.topRows(m));
-                    design.row(o * size() + j).head(m) = jet.col(0).head(m);
-                    for (Index row = 0; row < rows; ++row)
-                        design.row(size() * outputs() + j * rows + row).head(m) =
-                            coefficients_(j, o) * jet.col(1 + row).head(m);
+                    kernel_.jet(tiled.rows(t), detail::column_ref(nodes_, j),
+                                detail::matrix_ref(detail::Block(jet).part(0, 0, m, 1 + rows)));
+                    for (Index i = 0; i < m; ++i) {
+                        design(o * size() + j, i) = jet(i, 0);
+                        for (Index row = 0; row < rows; ++row)
+                            design(size() * outputs() + j * rows + row, i) =
+                                coefficients_(j, o) * jet(i, 1 + row);
+                    }
                 }
-                const Matrix spread = statistics_.covariance * design.leftCols(m);
-                prediction.deviation.row(o).segment(tiled.first(t), m) =
-                    design.leftCols(m).cwiseProduct(spread).colwise().sum().cwiseMax(0.0).cwiseSqrt();
+                const Matrix spread = detail::product(statistics_.covariance, design);
+                for (Index i = 0; i < m; ++i)
+                    prediction.deviation(o, tiled.first(t) + i) =
+                        std::sqrt(std::max(0.0, detail::dot_run(&design(0, i), &spread(0, i), parameters)));
             }
         }
-        if (outputs() == 1) prediction.deviation.transposeInPlace();
+        if (outputs() == 1) prediction.deviation.resize(points.cols(), 1);
         return prediction;
     }
 
@@ -200,21 +214,27 @@ public:
     template <class Derived>
     Matrix predict(const Eigen::MatrixBase<Derived>& x) const {
         Matrix values = internal(scaling_.to_internal(detail::checked_points(x, dimension())));
-        if (outputs() == 1) return values.transpose();
+        if (outputs() == 1) values.resize(values.cols(), 1);
         return values;
     }
 
     /// Labels −1 and +1 by the sign of the decision value, in the shape of predict(x); 0 decides for +1.
     template <class Derived>
     Eigen::MatrixXi classify(const Eigen::MatrixBase<Derived>& x) const {
-        return predict(x).unaryExpr([](double decision) { return decision < 0.0 ? -1 : 1; });
+        const Matrix decisions = predict(x);
+        Eigen::MatrixXi labels(decisions.rows(), decisions.cols());
+        for (Index i = 0; i < decisions.size(); ++i) labels(i) = decisions(i) < 0.0 ? -1 : 1;
+        return labels;
     }
 
     /// 1/(1 + e^−f), the probability of +1 where f was fitted by the logistic loss; above one half exactly
     /// where classify says +1 and f is not 0.
     template <class Derived>
     Matrix probability(const Eigen::MatrixBase<Derived>& x) const {
-        return predict(x).unaryExpr([](double decision) { return 1.0 / (1.0 + std::exp(-decision)); });
+        Matrix probabilities = predict(x);
+        for (Index i = 0; i < probabilities.size(); ++i)
+            probabilities(i) = 1.0 / (1.0 + std::exp(-probabilities(i)));
+        return probabilities;
     }
 
     /// The one output at one point, as predict(x) has it: K kernel values and a single allocation, of d
@@ -236,7 +256,8 @@ public:
         for (Index j = 0; j < size(); ++j) {
             const double a = coefficients_(j, 0);
             if (a == 0.0 || beyond(point, j)) continue;
-            kernel_.values(point, nodes_.col(j), Eigen::Map<Vector>(&k, 1));
+            kernel_.values(detail::matrix_ref(detail::ConstBlock(point)), detail::column_ref(nodes_, j),
+                           detail::run_ref(&k, 1));
             sum += a * k;
         }
         return sum + offset_(0);
@@ -247,11 +268,18 @@ private:
     /// Whether a point, 1 x d, is out of a kernel's reach.
     bool beyond([[maybe_unused]] const Matrix& point, [[maybe_unused]] Index j) const {
         if constexpr (detail::HasReach<Kernel>) {
-            const double reach = kernel_.reach(nodes_.col(j));
+            const double reach = kernel_.reach(detail::column_ref(nodes_, j));
             for (Index c = 0; c < point.cols(); ++c)
                 if (nodes_(c, j) < point(0, c) - reach || nodes_(c, j) > point(0, c) + reach) return true;
         }
         return false;
+    }
+
+    /// The unit of a row of θ in the user's units, where it has one.
+    double unit_of_width(Index row) const {
+        const ParameterKind kind = kernel_.parameter_kind(row);
+        if (kind == ParameterKind::coordinate_scale) return scaling_.scale(row);
+        return kind == ParameterKind::isotropic_scale ? scaling_.scale(0) : 1.0;
     }
 
     void require_covariance() const {
@@ -261,8 +289,8 @@ private:
 
     Matrix internal(const Matrix& x) const {
         Matrix values =
-            detail::synthesize(kernel_, detail::TiledPoints(x), nodes_, coefficients_.transpose());
-        values.colwise() += offset_;
+            detail::synthesize(kernel_, detail::TiledPoints(x), nodes_, detail::transposed(coefficients_));
+        detail::add_to_rows(values, offset_);
         return values;
     }
 

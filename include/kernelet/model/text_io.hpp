@@ -2,6 +2,7 @@
 
 #include <kernelet/model/sparse_kernel_model.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -52,11 +53,13 @@ inline std::string exact(double value) {
 }
 
 /// A line: a word, then numbers.
-template <class Values>
-std::string text_line(std::string_view word, const Values& values) {
+inline std::string text_line(std::string_view word, const double* values, Index count) {
     std::string line(word);
-    for (Index i = 0; i < values.size(); ++i) line.append(" ").append(exact(values(i)));
+    for (Index i = 0; i < count; ++i) line.append(" ").append(exact(values[i]));
     return line;
+}
+inline std::string text_line(std::string_view word, const Vector& values) {
+    return text_line(word, values.data(), values.size());
 }
 
 /// Reads a model file line by line, checking as it goes; nothing is allocated that the file does not contain.
@@ -165,9 +168,10 @@ void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
         detail::text_line("offset", model.offset()),
     };
     for (Index j = 0; j < model.size(); ++j) {
-        Vector row(model.nodes().rows() + model.outputs());
-        row << model.nodes().col(j), model.coefficients().row(j).transpose();
-        lines.push_back(detail::text_line("kernel", row));
+        std::string line = detail::text_line("kernel", &model.nodes()(0, j), model.nodes().rows());
+        for (Index o = 0; o < model.outputs(); ++o)
+            line.append(" ").append(detail::exact(model.coefficients()(j, o)));
+        lines.push_back(std::move(line));
     }
     const ModelStatistics& known = model.statistics();
     lines.push_back("shares " + std::to_string(known.shares.size()));
@@ -175,8 +179,8 @@ void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
     lines.push_back("noises " + std::to_string(known.noise.size()));
     lines.push_back(detail::text_line("noise", known.noise));
     lines.push_back("covariances " + std::to_string(known.covariance.rows()));
-    for (Index j = 0; j < known.covariance.rows(); ++j)  // symmetric: the lower triangle
-        lines.push_back(detail::text_line("covariance", known.covariance.row(j).head(j + 1)));
+    for (Index j = 0; j < known.covariance.rows(); ++j)  // symmetric: one triangle
+        lines.push_back(detail::text_line("covariance", &known.covariance(0, j), j + 1));
     detail::write_sealed(stream, lines);
 }
 
@@ -210,14 +214,14 @@ Model load(std::istream& stream) {
     for (Index j = 0; j < covariances; ++j) triangle.push_back(reader.expect_numbers("covariance", j + 1));
     reader.expect_checksum();
     known.covariance.resize(covariances, covariances);
-    for (Index j = 0; j < covariances; ++j) {
-        known.covariance.row(j).head(j + 1) = triangle[static_cast<std::size_t>(j)].transpose();
-        known.covariance.col(j).head(j + 1) = triangle[static_cast<std::size_t>(j)];
-    }
+    for (Index j = 0; j < covariances; ++j)
+        for (Index i = 0; i <= j; ++i)
+            known.covariance(j, i) = known.covariance(i, j) = triangle[static_cast<std::size_t>(j)](i);
     Matrix nodes(node_rows, k), coefficients(k, q);
     for (Index j = 0; j < k; ++j) {
-        nodes.col(j) = rows[static_cast<std::size_t>(j)].head(node_rows);
-        coefficients.row(j) = rows[static_cast<std::size_t>(j)].tail(q).transpose();
+        const double* row = rows[static_cast<std::size_t>(j)].data();
+        std::copy_n(row, node_rows, &nodes(0, j));
+        for (Index o = 0; o < q; ++o) coefficients(j, o) = row[node_rows + o];
     }
     try {
         return Model(kernel, scaling, std::move(nodes), std::move(coefficients), offset, std::move(known));

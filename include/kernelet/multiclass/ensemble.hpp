@@ -207,8 +207,10 @@ private:
         Matrix scores = Matrix::Zero(static_cast<Index>(classes_.size()), margins.cols());
         for (Index m = 0; m < margins.rows(); ++m) {
             const Opponents& who = opponents_[static_cast<std::size_t>(m)];
-            scores.row(who.positive) += margins.row(m);
-            if (who.negative) scores.row(*who.negative) -= margins.row(m);
+            for (Index i = 0; i < margins.cols(); ++i) {
+                scores(who.positive, i) += margins(m, i);
+                if (who.negative) scores(*who.negative, i) -= margins(m, i);
+            }
         }
         return scores;
     }

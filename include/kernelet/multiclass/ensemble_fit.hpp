@@ -130,7 +130,7 @@ EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> fit_ensembl
     using Kernel = BinaryKernel<Estimator>;
     using Model = EnsembleModel<Kernel, Label>;
     using Binary = std::pair<SparseKernelModel<Kernel>, BinaryReport<Estimator>>;
-    require(x.rows() > 0, "x has no rows; x is d x n, one sample a column, d >= 1");
+    require(x.rows() > 0, "x has no rows; x is d x n, one sample per column, d >= 1");
     const SortedLabels<Label> labels(given, x.cols());
     require_finite(x, "x");
 
@@ -145,7 +145,7 @@ EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> fit_ensembl
     parallel_for(count, [&](Index m) {
         const Opponents& who = opponents[static_cast<std::size_t>(m)];
         const auto [samples, y] = match_samples(labels, who);
-        const Matrix part = x(Eigen::all, samples);
+        const Matrix part = columns_of(x, samples);
         const auto fitted = [&, &y = y] {
             if constexpr (std::same_as<Omega, NoDomain>)
                 return estimator.fit(part, y);

@@ -103,7 +103,7 @@ void save(std::ostream& stream, const EnsembleModel<Kernel, Label>& ensemble) {
         lines.push_back(detail::text_line("shift", group.scaling.shift));
         lines.push_back(detail::text_line("scale", group.scaling.scale));
         for (Index j = 0; j < group.nodes.cols(); ++j)
-            lines.push_back(detail::text_line("kernel", group.nodes.col(j)));
+            lines.push_back(detail::text_line("kernel", &group.nodes(0, j), group.nodes.rows()));
     }
     for (const KernelSum& sum : kernels.sums()) {
         lines.push_back("group " + std::to_string(sum.group));
@@ -151,7 +151,8 @@ requires detail::is_ensemble<Ensemble> Ensemble load(std::istream& stream) {
         std::vector<Vector> nodes;
         for (Index j = 0; j < k; ++j) nodes.push_back(reader.expect_numbers("kernel", rows));
         group.nodes.resize(rows, k);
-        for (Index j = 0; j < k; ++j) group.nodes.col(j) = nodes[static_cast<std::size_t>(j)];
+        for (Index j = 0; j < k; ++j)
+            detail::copy(nodes[static_cast<std::size_t>(j)], detail::Block(group.nodes).columns(j, 1));
         groups.push_back(std::move(group));
     }
     std::vector<KernelSum> sums;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <concepts>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,9 +30,11 @@ template <ClassLabel Label>
 std::string label_text(const Label& label) {
     if constexpr (std::integral<Label>)
         return std::to_string(label);  // also of char
-    else if constexpr (requires(std::ostream & stream) { stream << label; })
-        return text("'", label, "'");
-    else
+    else if constexpr (requires(std::ostream & stream) { stream << label; }) {
+        std::ostringstream stream;
+        stream << "'" << label << "'";
+        return stream.str();
+    } else
         return "(unprintable)";
 }
 
@@ -74,7 +77,7 @@ struct SortedLabels {
     SortedLabels(const std::vector<Label>& labels, Index samples) {
         require(static_cast<Index>(labels.size()) == samples, "labels has ", labels.size(),
                 " entries but x has ", samples, " columns; one label a sample, x is d x n");
-        require(samples > 0, "x has no columns; x is d x n, one sample a column, n >= 1");
+        require(samples > 0, "x has no columns; x is d x n, one sample per column, n >= 1");
         require_ordered(labels);
         classes = labels;
         std::sort(classes.begin(), classes.end());

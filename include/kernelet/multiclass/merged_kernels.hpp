@@ -91,7 +91,8 @@ public:
         Matrix nodes(group.nodes.rows(), k), coefficients(k, 1);
         for (Index j = 0; j < k; ++j) {
             const KernelTerm& term = sum.terms[static_cast<std::size_t>(j)];
-            nodes.col(j) = group.nodes.col(term.kernel);
+            detail::copy(detail::ConstBlock(group.nodes).columns(term.kernel, 1),
+                         detail::Block(nodes).columns(j, 1));
             coefficients(j, 0) = term.coefficient;
         }
         return {kernel_, group.scaling, std::move(nodes), std::move(coefficients),
@@ -106,8 +107,10 @@ public:
             if (groups_[g].nodes.cols() == 0) continue;
             add_group(static_cast<Index>(g), detail::TiledPoints(groups_[g].scaling.to_internal(x)), values);
         }
-        for (Index m = 0; m < models(); ++m) values.col(m).array() += sum_of(m).offset;
-        return values.transpose();
+        Matrix out = detail::transposed(values);
+        for (Index m = 0; m < models(); ++m)
+            for (Index i = 0; i < x.cols(); ++i) out(m, i) += sum_of(m).offset;
+        return out;
     }
 
 private:
@@ -120,16 +123,18 @@ private:
                 Matrix columns(m, nodes.cols());
                 std::vector<char> reached(static_cast<std::size_t>(nodes.cols()), 0);
                 for (Index j = 0; j < nodes.cols(); ++j) {
-                    if (detail::out_of_reach(kernel_, points, t, nodes.col(j))) continue;
+                    const ConstVectorRef node = detail::column_ref(nodes, j);
+                    if (!points.touches(t, node.data(), detail::reach_of(kernel_, node))) continue;
                     reached[static_cast<std::size_t>(j)] = 1;
-                    kernel_.values(points.rows(t), nodes.col(j), columns.col(j));
+                    kernel_.values(points.rows(t), node, detail::run_ref(&columns(0, j), m));
                 }
                 for (Index which = 0; which < models(); ++which) {
                     if (sum_of(which).group != g) continue;
-                    auto part = values.col(which).segment(points.first(t), m);
+                    const detail::Block part(&values(points.first(t), which), m, 1, m);
                     for (const KernelTerm& term : sum_of(which).terms)
                         if (reached[static_cast<std::size_t>(term.kernel)] && term.coefficient != 0.0)
-                            part += term.coefficient * columns.col(term.kernel);
+                            detail::add_scaled(part, term.coefficient,
+                                               detail::ConstBlock(columns).columns(term.kernel, 1));
                 }
             },
             points.size() * nodes.cols());
@@ -141,11 +146,8 @@ private:
     }
 
     /// For maps that tell apart whatever differs in a bit.
-    template <class Values>
-    static std::string bytes_of(const Values& values) {
-        const Vector numbers = values;
-        return {reinterpret_cast<const char*>(numbers.data()),
-                sizeof(double) * static_cast<std::size_t>(numbers.size())};
+    static std::string bytes_of(const double* numbers, Index count) {
+        return {reinterpret_cast<const char*>(numbers), sizeof(double) * static_cast<std::size_t>(count)};
     }
 
     static MergedKernels merged(const std::vector<SparseKernelModel<Kernel>>& models) {
@@ -163,7 +165,8 @@ private:
                             " inputs; they must have the same");
             const InputScaling& scaling = model.scaling();
             const Index g = known_groups
-                                .try_emplace(bytes_of(scaling.shift) + bytes_of(scaling.scale),
+                                .try_emplace(bytes_of(scaling.shift.data(), scaling.shift.size()) +
+                                                 bytes_of(scaling.scale.data(), scaling.scale.size()),
                                              static_cast<Index>(scalings.size()))
                                 .first->second;
             const auto group = static_cast<std::size_t>(g);
@@ -174,9 +177,10 @@ private:
             }
             KernelSum sum{g, model.offset()(0), {}};
             for (Index j = 0; j < model.size(); ++j) {
-                const auto [known, fresh] = known_kernels[group].try_emplace(
-                    bytes_of(model.nodes().col(j)), static_cast<Index>(nodes[group].size()));
-                if (fresh) nodes[group].push_back(model.nodes().col(j));
+                const auto [known, fresh] =
+                    known_kernels[group].try_emplace(bytes_of(&model.nodes()(0, j), model.nodes().rows()),
+                                                     static_cast<Index>(nodes[group].size()));
+                if (fresh) nodes[group].push_back(detail::column_ref(model.nodes(), j));
                 sum.terms.push_back({known->second, model.coefficients()(j, 0)});
             }
             sums.push_back(std::move(sum));
@@ -185,7 +189,7 @@ private:
         for (std::size_t g = 0; g < scalings.size(); ++g) {
             Matrix columns(models.front().nodes().rows(), static_cast<Index>(nodes[g].size()));
             for (std::size_t j = 0; j < nodes[g].size(); ++j)
-                columns.col(static_cast<Index>(j)) = nodes[g][j];
+                detail::copy(nodes[g][j], detail::Block(columns).columns(static_cast<Index>(j), 1));
             groups.push_back({scalings[g], std::move(columns)});
         }
         return {models.front().kernel(), std::move(groups), std::move(sums)};

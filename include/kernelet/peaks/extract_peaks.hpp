@@ -20,7 +20,7 @@ struct ExtractedPeaks {
 /// two dimensions also a quarter of a width to each side: maxima there stand close, and have no slope in
 /// width that would lead a node inside to them.
 template <Domain Omega>
-Matrix with_ends(const Omega& domain, const ConstMatrixRef& nodes) {
+Matrix with_ends(const Omega& domain, const Matrix& nodes) {
     constexpr double near = 1.5;  // of the ends, as a ratio of widths
     constexpr double quarter = 0.25;
     constexpr Index most_sides = 2;
@@ -31,7 +31,7 @@ Matrix with_ends(const Omega& domain, const ConstMatrixRef& nodes) {
         for (const double end : {widths.lo, widths.hi}) {
             const double ratio = nodes(d, j) / end;
             if (ratio == 1.0 || ratio > near || ratio < 1.0 / near) continue;
-            Vector node = nodes.col(j);
+            Vector node = detail::column_ref(nodes, j);
             for (Index row = d; row < nodes.rows(); ++row)
                 if (domain.free(row)) node(row) = end;
             ends.push_back(node);
@@ -44,8 +44,9 @@ Matrix with_ends(const Omega& domain, const ConstMatrixRef& nodes) {
                 }
         }
     Matrix all(nodes.rows(), nodes.cols() + static_cast<Index>(ends.size()));
-    all.leftCols(nodes.cols()) = nodes;
-    for (std::size_t j = 0; j < ends.size(); ++j) all.col(nodes.cols() + static_cast<Index>(j)) = ends[j];
+    detail::copy(nodes, detail::Block(all).columns(0, nodes.cols()));
+    for (std::size_t j = 0; j < ends.size(); ++j)
+        detail::copy(ends[j], detail::Block(all).columns(nodes.cols() + static_cast<Index>(j), 1));
     return all;
 }
 
@@ -54,7 +55,7 @@ Matrix with_ends(const Omega& domain, const ConstMatrixRef& nodes) {
 /// count where they arrive above it. `points` are the samples, for families without a closed-form coherence.
 template <KernelFamily Kernel, Domain Omega>
 ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const Omega& domain,
-                             const detail::TiledPoints& points, const ConstMatrixRef& given,
+                             const detail::TiledPoints& points, const Matrix& given,
                              const PeakOptions& options = {}) {
     const Matrix nodes = with_ends(domain, given);
     const Matrix values = field.raw_at(nodes);
@@ -66,7 +67,7 @@ ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const Omega&
         static_cast<Index>(seeds.size()),
         [&](Index s) {
             const auto slot = static_cast<std::size_t>(s);
-            found[slot] = ascend(field, domain, nodes.col(seeds[slot]), options.max_steps);
+            found[slot] = ascend(field, domain, detail::column_ref(nodes, seeds[slot]), options.max_steps);
         },
         static_cast<Index>(seeds.size()) * points.size() * steps_of_an_ascent);
     std::erase_if(found, [&](const Peak& peak) { return !(peak.height > field.threshold()); });

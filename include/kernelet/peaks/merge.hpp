@@ -20,7 +20,7 @@ std::vector<Peak> merge_peaks(const Kernel& kernel, const detail::TiledPoints& p
     std::vector<Peak> kept;
     for (Peak& peak : peaks) {
         const bool known = std::any_of(kept.begin(), kept.end(), [&](const Peak& other) {
-            return same_direction(other.value, peak.value) &&
+            return same_direction(other.value.data(), peak.value.data(), peak.value.size()) &&
                    coherence(kernel, points, other.node, peak.node) > merge_coherence;
         });
         if (!known) kept.push_back(std::move(peak));

@@ -12,10 +12,9 @@ namespace kernelet {
 /// Nodes from which ascents begin: from the highest down, every node above the threshold that no start
 /// already taken is coherent with. nodes and values are columns; returns indices, highest first.
 template <KernelFamily Kernel>
-std::vector<Index> choose_seeds(const Kernel& kernel, const detail::TiledPoints& points,
-                                const ConstMatrixRef& nodes, const ConstMatrixRef& values, double threshold,
-                                const PeakOptions& options) {
-    const Vector heights = values.colwise().norm();
+std::vector<Index> choose_seeds(const Kernel& kernel, const detail::TiledPoints& points, const Matrix& nodes,
+                                const Matrix& values, double threshold, const PeakOptions& options) {
+    const Vector heights = detail::column_norms(values);
     std::vector<Index> order;
     for (Index j = 0; j < nodes.cols(); ++j)
         if (heights(j) > threshold) order.push_back(j);
@@ -24,8 +23,9 @@ std::vector<Index> choose_seeds(const Kernel& kernel, const detail::TiledPoints&
     for (const Index j : order) {
         if (static_cast<Index>(seeds.size()) >= options.max_seeds) break;
         const bool covered = std::any_of(seeds.begin(), seeds.end(), [&](Index s) {
-            return same_direction(values.col(s), values.col(j)) &&
-                   coherence(kernel, points, nodes.col(s), nodes.col(j)) > options.seed_coherence;
+            return same_direction(&values(0, s), &values(0, j), values.rows()) &&
+                   coherence(kernel, points, detail::column_ref(nodes, s), detail::column_ref(nodes, j)) >
+                       options.seed_coherence;
         });
         if (!covered) seeds.push_back(j);
     }

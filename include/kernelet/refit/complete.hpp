@@ -23,15 +23,15 @@ Vector explained_by(const Slide<Kernel, Omega, Loss>& slide, const Slid& model, 
     if (stride == 1) return explained_by(slide.kernel(), slide.points(), candidates, pull, curvature);
     std::vector<Index> some;
     for (Index i = 0; i < n; i += stride) some.push_back(i);
-    return explained_by(slide.kernel(), slide.points().some(some), candidates, pull(Eigen::all, some),
-                        curvature(some));
+    return explained_by(slide.kernel(), slide.points().some(some), candidates, detail::columns_of(pull, some),
+                        detail::entries_of(curvature, some));
 }
 
 /// The model's nodes and the candidate that explains most of what it leaves over.
 inline Matrix with_foremost(const Slid& model, const Matrix& candidates, const Vector& explained) {
-    Index best = 0;
-    explained.maxCoeff(&best);
-    return with_column(model.nodes, candidates.col(best));
+    const double* first = explained.data();
+    const Index best = std::max_element(first, first + explained.size()) - first;
+    return with_column(model.nodes, detail::column_ref(candidates, best));
 }
 
 template <KernelFamily Kernel, Domain Omega, ConvexLoss Loss>
@@ -79,7 +79,8 @@ Slid complete(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, const M
                     foremost(slide.kernel(), slide.points(), candidates, explained, options.tries);
                 for (std::size_t other = 1; other < others.size(); ++other) {
                     Slid trial =
-                        slide(with_column(model.nodes, candidates.col(others[other])), options.sliding);
+                        slide(with_column(model.nodes, detail::column_ref(candidates, others[other])),
+                              options.sliding);
                     if (goal.score(trial) < goal.score(next)) next = std::move(trial);
                 }
             }

@@ -5,8 +5,6 @@
 #include <kernelet/refit/model_slopes.hpp>
 #include <kernelet/refit/node_steps.hpp>
 
-#include <Eigen/Cholesky>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -41,7 +39,7 @@ public:
           points_(points),
           loss_(loss),
           slopes_(kernel, points, loss),
-          ridge_(ridge * loss.weights().sum()),
+          ridge_(ridge * detail::sum(loss.weights())),
           intercept_(intercept) {}
 
     KernelExpansion operator()(KernelExpansion now, const DescentOptions& options) const {
@@ -65,19 +63,26 @@ public:
 private:
     struct Scales {
         Vector lengths{};  // K f, of a step of one in u
-        Matrix factor{};   // U, of the coefficients and the offset
+        Matrix factor{};   // L = Uᵀ, of the coefficients and the offset
     };
+
+    static Vector scaled(const Scales& scales, const Vector& x) {
+        Vector step(scales.lengths.size());
+        for (Index i = 0; i < step.size(); ++i) step(i) = scales.lengths(i) * x(i);
+        return step;
+    }
 
     Index bordered(const KernelExpansion& now) const { return now.size() + (intercept_ ? 1 : 0); }
 
     KernelExpansion moved(const KernelExpansion& from, const Scales& scales, const Vector& x) const {
         const Index k = from.size(), q = from.a.cols(), slopes = scales.lengths.size();
         KernelExpansion to = from;
-        to.nodes = steps_.move(from.nodes, scales.lengths.cwiseProduct(x.head(slopes)));
-        const Matrix change = scales.factor.template triangularView<Eigen::Upper>().solve(
-            Eigen::Map<const Matrix>(x.data() + slopes, bordered(from), q));
-        to.a += change.topRows(k);
-        if (intercept_) to.offset += change.row(k).transpose();
+        to.nodes = steps_.move(from.nodes, scaled(scales, x));
+        Matrix change = Eigen::Map<const Matrix>(x.data() + slopes, bordered(from), q);
+        detail::solve_lower_transposed(scales.factor, change);
+        detail::add_scaled(to.a, 1.0, detail::ConstBlock(change).part(0, 0, k, q));
+        if (intercept_)
+            for (Index o = 0; o < q; ++o) to.offset(o) += change(k, o);
         return to;
     }
 
@@ -86,8 +91,7 @@ private:
         const KernelExpansion at = moved(from, scales, x);
         const Index k = at.size(), q = at.a.cols(), f = steps_.size();
         const typename ModelSlopes<Kernel, Loss>::Slopes slopes = slopes_(at);
-        const Matrix unbounded =
-            steps_.unbounded(from.nodes, scales.lengths.cwiseProduct(x.head(scales.lengths.size())));
+        const Matrix unbounded = steps_.unbounded(from.nodes, scaled(scales, x));
         for (Index j = 0; j < k; ++j)
             for (Index c = 0; c < f; ++c) {
                 const Index row = steps_.rows()[static_cast<std::size_t>(c)];
@@ -95,15 +99,18 @@ private:
                 const bool held = unbounded(row, j) != at.nodes(row, j);
                 gradient(j * f + c) = held ? 0.0
                                            : -2.0 * slopes.nodes(row, j) *
-                                                 steps_.unit(from.nodes.col(j), row) *
+                                                 steps_.unit(detail::column_ref(from.nodes, j), row) *
                                                  scales.lengths(j * f + c);
             }
-        Matrix by_coefficient(bordered(at), q);
-        by_coefficient.topRows(k) = -2.0 * (slopes.a - ridge_ * at.a);
-        if (intercept_) by_coefficient.row(k) = -2.0 * slopes.offset.transpose();
-        Eigen::Map<Matrix>(gradient.data() + k * f, by_coefficient.rows(), q) =
-            scales.factor.transpose().template triangularView<Eigen::Lower>().solve(by_coefficient);
-        return slopes.cost + ridge_ * at.a.squaredNorm();
+        const Index all = bordered(at);
+        const detail::Block by_coefficient(gradient.data() + k * f, all, q, all);
+        for (Index o = 0; o < q; ++o) {
+            for (Index j = 0; j < k; ++j)
+                by_coefficient(j, o) = -2.0 * (slopes.a(j, o) - ridge_ * at.a(j, o));
+            if (intercept_) by_coefficient(k, o) = -2.0 * slopes.offset(o);
+        }
+        detail::solve_lower(scales.factor, by_coefficient);
+        return slopes.cost + ridge_ * detail::squared_norm(at.a);
     }
 
     /// U and the lengths, from so many samples that they are known to a part of themselves. O(m K (K + d)).
@@ -116,41 +123,54 @@ private:
         const Index m = std::min(n, std::max(least_samples, samples_a_kernel * k));
         const std::vector<Index> part = detail::random_part(n, m, detail::CounterRandom(seed, stream));
         const detail::TiledPoints points = points_.some(part);
-        const Matrix y = loss_.target()(Eigen::all, part);
-        const Vector weights = loss_.weights()(part);
+        const Matrix y = detail::columns_of(loss_.target(), part);
+        const Vector weights = detail::entries_of(loss_.weights(), part);
         const SmoothedLoss<Loss> loss = loss_.on(y, weights);
-        const double share = loss_.weights().sum() / weights.sum();  // what the part stands for
-        const Vector h =
-            share *
-            loss.curvature(detail::synthesize(kernel_, points, now.nodes, now.a.transpose()).colwise() +
-                           now.offset);
+        const double share = detail::sum(loss_.weights()) / detail::sum(weights);  // what the part stands for
+        Vector h = loss.curvature(expansion_values(kernel_, points, now)), root(m);
+        detail::scale(h, share);
+        for (Index i = 0; i < m; ++i) root(i) = std::sqrt(h(i));
         Matrix gram = Matrix::Zero(all, all), squares = Matrix::Zero(rows, k);
         Matrix columns(strip, all), jet(detail::TiledPoints::tile, 1 + rows);
         for (Index first = 0; first < m; first += strip) {
             const Index count = std::min(strip, m - first);
-            columns.setZero();
-            if (intercept_) columns.col(k).setOnes();
+            detail::fill(columns, 0.0);
+            if (intercept_) detail::fill(detail::Block(columns).columns(k, 1), 1.0);
             for (Index row = 0; row < count; row += detail::TiledPoints::tile) {
                 const Index t = (first + row) / detail::TiledPoints::tile, tile = points.count(t);
                 for (Index j = 0; j < k; ++j) {
-                    if (detail::out_of_reach(kernel_, points, t, now.nodes.col(j))) continue;
-                    kernel_.jet(points.rows(t), now.nodes.col(j), jet.topRows(tile));
-                    columns.col(j).segment(row, tile) = jet.col(0).head(tile);
-                    squares.col(j).noalias() +=
-                        jet.topRightCorner(tile, rows).cwiseAbs2().transpose() * h.segment(first + row, tile);
+                    const ConstVectorRef node = detail::column_ref(now.nodes, j);
+                    if (!points.touches(t, node.data(), detail::reach_of(kernel_, node))) continue;
+                    kernel_.jet(points.rows(t), node,
+                                detail::matrix_ref(detail::Block(jet).part(0, 0, tile, 1 + rows)));
+                    std::copy_n(&jet(0, 0), tile, &columns(row, j));
+                    for (Index r = 0; r < rows; ++r)
+                        for (Index i = 0; i < tile; ++i)
+                            squares(r, j) += jet(i, 1 + r) * jet(i, 1 + r) * h(first + row + i);
                 }
             }
-            columns.topRows(count).array().colwise() *= h.segment(first, count).array().sqrt();
-            gram.template selfadjointView<Eigen::Lower>().rankUpdate(columns.topRows(count).transpose());
+            const detail::Block strip_rows = detail::Block(columns).part(0, 0, count, all);
+            detail::scale_rows(strip_rows, root.data() + first, strip_rows);
+            detail::rank_update_tn(gram, strip_rows);
         }
-        gram.diagonal().head(k).array() += ridge_;
-        gram.diagonal().array() += rounding * gram.diagonal().mean();
-        Eigen::LLT<Matrix> factor(gram);
-        for (double jitter = rounding; factor.info() != Eigen::Success && jitter < 1.0; jitter *= 10.0) {
-            gram.diagonal().array() += jitter * gram.diagonal().mean();
-            factor.compute(gram);
+        for (Index j = 0; j < k; ++j) gram(j, j) += ridge_;
+        return {lengths_of(now, squares), safe_factor(std::move(gram), rounding)};
+    }
+
+    /// The Cholesky factor, with as much added to the diagonal as it takes.
+    static Matrix safe_factor(Matrix gram, double rounding) {
+        const auto add_share = [&](double share) {
+            double trace = 0.0;
+            for (Index j = 0; j < gram.cols(); ++j) trace += gram(j, j);
+            detail::add_to_diagonal(gram, share * trace / static_cast<double>(gram.cols()));
+        };
+        add_share(rounding);
+        Matrix factor = gram;
+        for (double jitter = rounding; !detail::cholesky(factor) && jitter < 1.0; jitter *= 10.0) {
+            add_share(jitter);
+            factor = gram;
         }
-        return {lengths_of(now, squares), factor.matrixU()};
+        return factor;
     }
 
     /// 1/√(‖a_j‖² Σ_i h_i (∂k_ij)²), the derivative along a step of one of NodeSteps.
@@ -160,13 +180,14 @@ private:
         // A kernel of next to no height is moved as if it had this share of the others'.
         constexpr double least_height = 0.1;
         const Index f = steps_.size();
-        const Vector heights = now.a.rowwise().norm();
-        const double least = least_height * heights.mean();
+        const Vector heights = detail::row_norms(now.a);
+        const double least = least_height * detail::sum(heights) / static_cast<double>(heights.size());
         Vector lengths(now.size() * f);
         for (Index j = 0; j < now.size(); ++j)
             for (Index c = 0; c < f; ++c) {
                 const Index row = steps_.rows()[static_cast<std::size_t>(c)];
-                const double inverse = std::max(heights(j), least) * steps_.unit(now.nodes.col(j), row) *
+                const double inverse = std::max(heights(j), least) *
+                                       steps_.unit(detail::column_ref(now.nodes, j), row) *
                                        std::sqrt(squares(row, j));
                 lengths(j * f + c) = inverse * longest > 1.0 ? 1.0 / inverse : longest;
             }

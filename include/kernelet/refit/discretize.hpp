@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/domains/bounding_box.hpp>
 #include <kernelet/dual/dual_problem.hpp>
 #include <kernelet/field/coefficient_field.hpp>
 #include <kernelet/losses/noise_level.hpp>
@@ -80,19 +81,21 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     result.peaks = static_cast<Index>(extracted.peaks.size());
     result.peak_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     Matrix peaks(domain.rows(), result.peaks);
-    for (Index j = 0; j < result.peaks; ++j) peaks.col(j) = extracted.peaks[static_cast<std::size_t>(j)].node;
+    for (Index j = 0; j < result.peaks; ++j)
+        detail::copy(extracted.peaks[static_cast<std::size_t>(j)].node, detail::Block(peaks).columns(j, 1));
 
-    const double energy = y.cwiseAbs2().colwise().sum().dot(weights.transpose());
+    double energy = 0.0;
+    for (Index i = 0; i < y.cols(); ++i) energy += detail::column_squares(y, i) * weights(i);
     if (!(energy > 0.0)) {
         result.nodes = Matrix(domain.rows(), 0);
         result.coefficients = Matrix(0, y.rows());
         result.offset = Vector::Zero(y.rows());
         return result;
     }
-    constexpr bool classes = detail::is_classification<Loss>();
-    constexpr bool squared = std::same_as<Loss, SquaredLoss>;
     const Loss& loss = feasible.loss();
-    const double variance = energy / (weights.sum() * static_cast<double>(y.rows()));
+    const bool classes = detail::is_classification(loss), squared = detail::is_squared(loss);
+    const double mean_weight = detail::sum(weights) / static_cast<double>(weights.size());
+    const double variance = energy / (detail::sum(weights) * static_cast<double>(y.rows()));
     const double deviation = std::max(request.noise_deviation, least_noise * std::sqrt(variance));
     // What noise costs: E ℓ, and the power p it grows with.
     const double level = classes ? 1.0 : detail::noise_level(loss, deviation);
@@ -108,7 +111,8 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     // A kernel half as wide as the samples are spread carries a change of the offset; narrower ones would
     // have to be many. Not by default where they can: a fitted offset may be far from all data, and shows in
     // gaps.
-    const double spread = (x.rowwise().maxCoeff() - x.rowwise().minCoeff()).norm();
+    const auto [lo, hi] = detail::bounding_box(x);
+    const double spread = std::sqrt(detail::squared_distance(lo.data(), hi.data(), x.rows()));
     const bool intercept =
         options.intercept.value_or(request.from_mean && domain.widths().hi < wide_enough * spread);
     // Kinks of the loss are rounded over this: of a margin, or of the noise.
@@ -120,24 +124,24 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     Index width_rows = 0;
     for (Index row = domain.dimension(); row < domain.rows(); ++row) width_rows += domain.free(row) ? 1 : 0;
     slide.set_width_prior({typical_width * domain.widths().hi,
-                           sample_noise * weights.mean() / (prior_log_width * prior_log_width) /
+                           sample_noise * mean_weight / (prior_log_width * prior_log_width) /
                                static_cast<double>(std::max<Index>(1, width_rows))});
     // Never more parameters than samples: kernels that many could follow the noise anywhere.
     const Index affordable = std::max<Index>(1, y.size() / parameters);
     const Index most = std::min(affordable, options.max_kernels.value_or(affordable));
     const auto goal_of = [&](Index limit) {
         const double scale = squared ? energy : slide.energy();
-        const double noise = level * weights.sum() * static_cast<double>(y.rows()) / scale;
+        const double noise = level * detail::sum(weights) * static_cast<double>(y.rows()) / scale;
         // Widths that share a prior share a price: counted each, kernels that can tell more are too few, and
         // an airfoil's error is a tenth larger.
         Goal goal(y.size(), scale, noise, parameters - std::max<Index>(0, width_rows - 1), limit);
         goal.of_degree(degree).trusting(request.known_noise);
-        if (classes) goal.by_likelihood(weights.mean());
+        if (classes) goal.by_likelihood(mean_weight);
         return goal;
     };
     // A slide costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
     const Index movable = std::max(least_start, start_parameters / std::max<Index>(1, slide.free_rows()));
-    peaks = peaks(Eigen::all, keep_cheapest(kernel, points, peaks, y, weights, ridge, movable)).eval();
+    peaks = detail::columns_of(peaks, keep_cheapest(kernel, points, peaks, y, weights, ridge, movable));
     result.large = by_descent(slide, std::min(most, movable));
     // A tolerance may ask for more than that allows.
     if (classes && !result.large && !request.tolerance_given) {
@@ -166,9 +170,10 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
     } else {
         model = fewest(slide, goal, peaks, candidates, most);
         result.large = model.size() * slide.free_rows() > FewestOptions{}.most_parameters;
-        const double highest = y.colwise().norm().maxCoeff();
-        for (int raised = 0; !classes && raised < most_raises && model.size() > 0 &&
-                             model.at.coefficients.rowwise().norm().maxCoeff() > most_height * highest;
+        const double highest = detail::largest_column_norm(y);
+        for (int raised = 0;
+             !classes && raised < most_raises && model.size() > 0 &&
+             detail::max_abs(detail::row_norms(model.at.coefficients)) > most_height * highest;
              ++raised) {
             ridge *= raise;
             slide.set_ridge(ridge);
@@ -188,32 +193,28 @@ Discretization discretize(const Kernel& kernel, const Omega& domain, const detai
         result.bound =
             options.max_kernels && most == *options.max_kernels ? Bound::max_kernels : Bound::samples;
 
-    LeastSquaresFit refit;
-    if constexpr (squared)
-        refit = least_squares(kernel, points, model.nodes, y, weights, ridge, intercept);
-    else
-        refit = {model.at.coefficients, model.at.offset, {}};
+    const LeastSquaresFit refit =
+        squared ? least_squares(kernel, points, model.nodes, y, weights, ridge, intercept)
+                : LeastSquaresFit{model.at.coefficients, model.at.offset, {}};
     result.merged = extracted.merged + static_cast<Index>(refit.redundant.size());
     std::vector<Index> kept;
     for (Index j = 0; j < model.size(); ++j)
         if (!std::binary_search(refit.redundant.begin(), refit.redundant.end(), j)) kept.push_back(j);
-    Matrix nodes = model.nodes(Eigen::all, kept);
-    Matrix a = refit.coefficients(kept, Eigen::all);
+    const Matrix nodes = detail::columns_of(model.nodes, kept), a = detail::rows_of(refit.coefficients, kept);
     result.offset = refit.offset;
-    const Matrix prediction =
-        detail::synthesize(kernel, points, nodes, a.transpose()).colwise() + result.offset;
+    const Matrix prediction = expansion_values(kernel, points, {nodes, a, result.offset});
     // by falling share
     const Vector shares = shares_of(kernel, points, nodes, a, weights);
     std::vector<Index> order(kept.size());
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), [&](Index l, Index r) { return shares(l) > shares(r); });
-    result.nodes = nodes(Eigen::all, order);
-    result.coefficients = a(order, Eigen::all);
-    if constexpr (squared)
+    result.nodes = detail::columns_of(nodes, order);
+    result.coefficients = detail::rows_of(a, order);
+    if (squared)
         result.statistics = statistics_of(kernel, points, domain, result.nodes, result.coefficients,
                                           y - prediction, weights, ridge);
     else
-        result.statistics.shares = shares(order);
+        result.statistics.shares = detail::entries_of(shares, order);
     result.cost = feasible.mean_loss(prediction);
     return result;
 }

@@ -15,24 +15,26 @@ namespace kernelet {
 /// left at the candidates, each kernel at norm one. `pull` is q x n, p_i = w_i (y_i − f_i) for the squared
 /// loss; `weights` are h. O(n B).
 template <KernelFamily Kernel>
-Vector explained_by(const Kernel& kernel, const detail::TiledPoints& points, const ConstMatrixRef& nodes,
-                    const ConstMatrixRef& pull, const ConstVectorRef& weights) {
+Vector explained_by(const Kernel& kernel, const detail::TiledPoints& points, const Matrix& nodes,
+                    const Matrix& pull, const Vector& weights) {
     // A kernel that sees less than a sample's worth of data would explain that sample's noise alone.
-    const double least_norm = weights.sum() / static_cast<double>(points.size());
+    const double least_norm = detail::sum(weights) / static_cast<double>(points.size());
     Vector explained = Vector::Zero(nodes.cols());
     detail::parallel_for(
         nodes.cols(),
         [&](Index j) {
             Vector k(detail::TiledPoints::tile), inner = Vector::Zero(pull.rows());
+            const ConstVectorRef node = detail::column_ref(nodes, j);
+            const double reach = detail::reach_of(kernel, node);
             double norm = 0.0;
             for (Index t = 0; t < points.tiles(); ++t) {
-                if (detail::out_of_reach(kernel, points, t, nodes.col(j))) continue;
-                const Index m = points.count(t);
-                kernel.values(points.rows(t), nodes.col(j), k.head(m));
-                inner.noalias() += pull.middleCols(points.first(t), m) * k.head(m);
-                norm += k.head(m).cwiseAbs2().dot(weights.segment(points.first(t), m));
+                if (!points.touches(t, node.data(), reach)) continue;
+                const Index m = points.count(t), first = points.first(t);
+                kernel.values(points.rows(t), node, detail::run_ref(k.data(), m));
+                detail::add_matrix_vector(inner.data(), detail::ConstBlock(pull).columns(first, m), k.data());
+                for (Index i = 0; i < m; ++i) norm += k(i) * k(i) * weights(first + i);
             }
-            if (norm > 0.0) explained(j) = inner.squaredNorm() / std::max(norm, least_norm);
+            if (norm > 0.0) explained(j) = detail::squared_norm(inner) / std::max(norm, least_norm);
         },
         nodes.cols() * points.size());
     return explained;
@@ -51,8 +53,8 @@ std::vector<Index> foremost(const Kernel& kernel, const detail::TiledPoints& poi
     for (const Index candidate : order) {
         if (static_cast<Index>(chosen.size()) == count || !(explained(candidate) > 0.0)) break;
         const bool apart = std::none_of(chosen.begin(), chosen.end(), [&](Index other) {
-            return coherence(kernel, points, candidates.col(other), candidates.col(candidate)) >
-                   most_coherent;
+            return coherence(kernel, points, detail::column_ref(candidates, other),
+                             detail::column_ref(candidates, candidate)) > most_coherent;
         });
         if (apart) chosen.push_back(candidate);
     }

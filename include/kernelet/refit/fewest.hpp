@@ -3,8 +3,7 @@
 #include <kernelet/refit/complete.hpp>
 #include <kernelet/refit/prune.hpp>
 
-#include <Eigen/Eigenvalues>
-
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -53,8 +52,7 @@ Slid fewest(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, const Mat
     Vector side = Vector::Zero(peaks.cols());
     if (all.size() > 0) {
         const Matrix& a = all.at.coefficients;
-        const Eigen::SelfAdjointEigenSolver<Matrix> axes(a.transpose() * a);
-        side = a * axes.eigenvectors().rightCols(1);
+        side = detail::product(a, detail::leading_axis(detail::product_tn(a, a)));
     }
     for (const double sign : {-1.0, 1.0}) {
         if (large) break;
@@ -63,7 +61,7 @@ Slid fewest(const Slide<Kernel, Omega, Loss>& slide, const Goal& goal, const Mat
             if (sign * side(j) > 0.0) kept.push_back(j);
         const auto count = static_cast<Index>(kept.size());
         if (count == 0 || count == peaks.cols()) continue;
-        consider(improved(slide(peaks(Eigen::all, kept), options.sliding)));
+        consider(improved(slide(detail::columns_of(peaks, kept), options.sliding)));
     }
     // One kernel more, then pruned again; and the same after a kernel less.
     const auto replaced = [&](const Slid& model) {

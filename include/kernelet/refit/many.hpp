@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -70,7 +71,7 @@ public:
         const Index q = loss_.target().rows();
         ManyKernels result;
         KernelExpansion& model = result.model;
-        model = {peaks.leftCols(std::min(most, peaks.cols())), {}, Vector::Zero(q)};
+        model = {detail::columns_of(peaks, first_columns(std::min(most, peaks.cols()))), {}, Vector::Zero(q)};
         model.a = Matrix::Zero(model.size(), q);
         if (model.size() > 0) model = descent(std::move(model), options_.growing);
         while (model.size() < most && candidates.cols() > 0 && !(met && met(model))) {
@@ -93,8 +94,8 @@ private:
     struct Part {
         Part(const detail::TiledPoints& all, const SmoothedLoss<Loss>& of, const std::vector<Index>& which)
             : points(all.some(which)),
-              y(of.target()(Eigen::all, which)),
-              weights(of.weights()(which)),
+              y(detail::columns_of(of.target(), which)),
+              weights(detail::entries_of(of.weights(), which)),
               loss(of.on(y, weights)) {}
         Part(const Part&) = delete;  // the loss holds references to the others
         Part& operator=(const Part&) = delete;
@@ -129,8 +130,7 @@ private:
     }
 
     Matrix values(const Part& part, const KernelExpansion& model) const {
-        return detail::synthesize(kernel_, part.points, model.nodes, model.a.transpose()).colwise() +
-               model.offset;
+        return expansion_values(kernel_, part.points, model);
     }
 
     /// Whether the loss of samples held out falls by more than its standard error.
@@ -139,7 +139,8 @@ private:
         const auto m = static_cast<double>(f.cols());
         double sum = 0.0, squares = 0.0;
         for (Index i = 0; i < f.cols(); ++i) {
-            const double gain = held.loss.cost(f.col(i), i) - held.loss.cost(g.col(i), i);
+            const double gain =
+                held.loss.cost(detail::columns_of(f, {i}), i) - held.loss.cost(detail::columns_of(g, {i}), i);
             sum += gain;
             squares += gain * gain;
         }
@@ -164,20 +165,26 @@ private:
                 std::min(size - model.size(), std::max(options_.first, model.size()) / batches_a_model);
             const std::vector<Index> batch = foremost(kernel_, some.points, candidates, explained, count);
             if (batch.empty()) break;
-            model = with(std::move(model), candidates(Eigen::all, batch));
+            model = with(model, detail::columns_of(candidates, batch));
             if (model.size() < size) model = descent(std::move(model), {.max_steps = steps_a_batch});
         }
         return model;
     }
 
     /// More kernels, begun at coefficients of zero.
-    static KernelExpansion with(KernelExpansion model, const Matrix& more) {
-        const Index k = model.size();
-        model.nodes.conservativeResize(Eigen::NoChange, k + more.cols());
-        model.nodes.rightCols(more.cols()) = more;
-        model.a.conservativeResize(k + more.cols(), Eigen::NoChange);
-        model.a.bottomRows(more.cols()).setZero();
-        return model;
+    static KernelExpansion with(const KernelExpansion& model, const Matrix& more) {
+        const Index k = model.size(), q = model.a.cols();
+        KernelExpansion larger{detail::beside(model.nodes, more), Matrix::Zero(k + more.cols(), q),
+                               model.offset};
+        detail::copy(model.a, detail::Block(larger.a).part(0, 0, k, q));
+        return larger;
+    }
+
+    /// 0 ... count − 1.
+    static std::vector<Index> first_columns(Index count) {
+        std::vector<Index> which(static_cast<std::size_t>(count));
+        std::iota(which.begin(), which.end(), Index{0});
+        return which;
     }
 
     KernelExpansion finished(KernelExpansion model) const {

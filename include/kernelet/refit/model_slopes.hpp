@@ -2,7 +2,9 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/kernels/any_kernel.hpp>
 #include <kernelet/kernels/exponent.hpp>
+#include <kernelet/refit/kernel_expansion.hpp>
 #include <kernelet/refit/smoothed_loss.hpp>
 
 #include <algorithm>
@@ -11,27 +13,16 @@
 
 namespace kernelet {
 
-/// f = Σ_j a_j k(x, z_j; θ_j) + offset.
-struct KernelExpansion {
-    Matrix nodes{};   ///< (d + p) x K
-    Matrix a{};       ///< K x q
-    Vector offset{};  ///< q
-
-    Index size() const { return nodes.cols(); }
-};
-
 namespace detail {
 
-/// A kernel that moves along, k(x + t, z + t; θ) = k(x, z; θ), and whose logarithm is a scalar product,
-/// log k = ⟨φ(x), c(z; θ)⟩: its values by the block are exp of a product of matrices, and so are its slopes.
+/// Whether a kernel is LogLinear, also for one that says so at run time.
 template <class Kernel>
-concept LogLinear = requires(const Kernel& kernel, Index dimension, const ConstMatrixRef& xt,
-                             const ConstVectorRef& node, MatrixRef features, VectorRef vector) {
-    { kernel.features(dimension) } -> std::same_as<Index>;
-    kernel.features(xt, features);
-    kernel.log_coefficients(node, vector);
-    kernel.log_slopes(node, node, vector);
-};
+bool is_log_linear([[maybe_unused]] const Kernel& kernel) {
+    if constexpr (requires { kernel.is_log_linear(); })
+        return kernel.is_log_linear();
+    else
+        return LogLinear<Kernel>;
+}
 
 }  // namespace detail
 
@@ -46,14 +37,18 @@ public:
     /// Holds references: lives no longer than what it was made of.
     ModelSlopes(const Kernel& kernel, const detail::TiledPoints& points, const SmoothedLoss<Loss>& loss)
         : kernel_(kernel), points_(points), loss_(loss), origin_(Vector::Zero(points.dimension())) {
-        if constexpr (log_linear) {
+        if (!detail::is_log_linear(kernel)) return;
+        if constexpr (detail::LogLinear<Kernel>) {
             // Features are squares: far from the origin they would cancel.
-            for (Index t = 0; t < points.tiles(); ++t) origin_ += points.rows(t).colwise().sum().transpose();
-            origin_ /= static_cast<double>(points.size());
+            const Matrix& xt = points.transposed();
+            for (Index c = 0; c < xt.cols(); ++c)
+                origin_(c) =
+                    detail::sum(detail::ConstBlock(xt).columns(c, 1)) / static_cast<double>(xt.rows());
+            Matrix shifted = xt;
+            for (Index c = 0; c < xt.cols(); ++c)
+                for (Index i = 0; i < xt.rows(); ++i) shifted(i, c) -= origin_(c);
             features_.resize(points.size(), kernel.features(points.dimension()));
-            for (Index t = 0; t < points.tiles(); ++t)
-                kernel.features(points.rows(t).rowwise() - origin_.transpose(),
-                                features_.middleRows(points.first(t), points.count(t)));
+            kernel.features(shifted, features_);
         }
     }
 
@@ -75,78 +70,99 @@ public:
             chunks,
             [&](Index chunk) {
                 Slopes& part = parts[static_cast<std::size_t>(chunk)];
-                part = {0.0, Matrix::Zero(log_linear ? c.rows() : rows, k), Matrix::Zero(k, q),
+                part = {0.0, Matrix::Zero(c.size() > 0 ? c.rows() : rows, k), Matrix::Zero(k, q),
                         Vector::Zero(q)};
-                Matrix values(block, k), along(block, k);
+                Scratch scratch{Matrix(block, k), Matrix(block, k)};
                 for (Index b = chunk * blocks / chunks; b < (chunk + 1) * blocks / chunks; ++b)
-                    add_block(model, c, b * block, std::min(block, points_.size() - b * block), values, along,
-                              part);
+                    add_block(model, c, b * block, scratch, part);
             },
             k * points_.size());
         Slopes sum = std::move(parts.front());
         for (std::size_t chunk = 1; chunk < parts.size(); ++chunk) {
             sum.cost += parts[chunk].cost;
-            sum.nodes += parts[chunk].nodes;
-            sum.a += parts[chunk].a;
-            sum.offset += parts[chunk].offset;
+            detail::add_scaled(sum.nodes, 1.0, parts[chunk].nodes);
+            detail::add_scaled(sum.a, 1.0, parts[chunk].a);
+            detail::add_scaled(sum.offset, 1.0, parts[chunk].offset);
         }
-        if constexpr (log_linear) {
-            const Matrix by_c = std::move(sum.nodes);
-            sum.nodes.resize(rows, k);
-            for (Index j = 0; j < k; ++j)
-                kernel_.log_slopes(shifted(model.nodes.col(j)), by_c.col(j), sum.nodes.col(j));
-        }
+        if (c.size() > 0) sum.nodes = slopes_of_nodes(model.nodes, sum.nodes);
         return sum;
     }
 
 private:
-    static constexpr bool log_linear = detail::LogLinear<Kernel>;
     static constexpr Index block = 8 * detail::TiledPoints::tile;  // rows of a product: more gain no speed
 
-    Vector shifted(Vector node) const {
-        node.head(origin_.size()) -= origin_;
+    struct Scratch {
+        Matrix values;  // V, block x K
+        Matrix along;   // P'a', block x K
+    };
+
+    Vector shifted(const Matrix& nodes, Index j) const {
+        Vector node = detail::column_ref(nodes, j);
+        for (Index c = 0; c < origin_.size(); ++c) node(c) -= origin_(c);
         return node;
     }
 
+    /// c(z; θ) of each kernel, F x K; empty where log k is not linear.
     Matrix log_coefficients(const Matrix& nodes) const {
-        if constexpr (log_linear) {
-            Matrix c(features_.cols(), nodes.cols());
+        Matrix c(features_.cols(), features_.cols() > 0 ? nodes.cols() : 0);
+        if constexpr (detail::LogLinear<Kernel>)
+            for (Index j = 0; j < c.cols(); ++j)
+                kernel_.log_coefficients(shifted(nodes, j), detail::run_ref(&c(0, j), c.rows()));
+        return c;
+    }
+
+    /// Slopes in (z, log θ) from those in c.
+    Matrix slopes_of_nodes(const Matrix& nodes, [[maybe_unused]] const Matrix& by_c) const {
+        Matrix slopes(nodes.rows(), nodes.cols());
+        if constexpr (detail::LogLinear<Kernel>)
             for (Index j = 0; j < nodes.cols(); ++j)
-                kernel_.log_coefficients(shifted(nodes.col(j)), c.col(j));
-            return c;
+                kernel_.log_slopes(shifted(nodes, j), detail::column_ref(by_c, j),
+                                   detail::run_ref(&slopes(0, j), slopes.rows()));
+        return slopes;
+    }
+
+    void fill_values(const KernelExpansion& model, const Matrix& c, Index first,
+                     const detail::Block& v) const {
+        detail::fill(v, 0.0);
+        if (c.size() > 0) {
+            const Index m = v.rows;
+            detail::add_product(v, detail::ConstBlock(features_).part(first, 0, m, features_.cols()), c);
+            for (Index j = 0; j < v.cols; ++j)
+                detail::exponentials(v.column(j), m, detail::smallest_exponent);
         } else {
-            return {};
+            for_tiles(model, first, v.rows, [&](Index t, Index j, Index row, Index count) {
+                kernel_.values(points_.rows(t), detail::column_ref(model.nodes, j),
+                               detail::run_ref(v.column(j) + row, count));
+            });
         }
     }
 
-    void add_block(const KernelExpansion& model, const Matrix& c, Index first, Index m, Matrix& values,
-                   Matrix& along, Slopes& sum) const {
-        auto v = values.topRows(m);
-        auto g = along.topRows(m);
-        if constexpr (log_linear) {
-            v.noalias() = features_.middleRows(first, m) * c;
-            v = v.array().min(0.0).max(detail::smallest_exponent).exp();
-        } else {
-            v.setZero();
-            for_tiles(model, first, m, [&](Index t, Index j, Index row, Index count) {
-                kernel_.values(points_.rows(t), model.nodes.col(j), v.col(j).segment(row, count));
-            });
-        }
-        const Matrix prediction = (v * model.a).transpose().colwise() + model.offset;
-        const Matrix pull = loss_.pull(prediction, first);
+    void add_block(const KernelExpansion& model, const Matrix& c, Index first, Scratch& scratch,
+                   Slopes& sum) const {
+        const Index k = model.size(), m = std::min(block, points_.size() - first);
+        const detail::Block v = detail::Block(scratch.values).part(0, 0, m, k);
+        const detail::Block g = detail::Block(scratch.along).part(0, 0, m, k);
+        fill_values(model, c, first, v);
+        Matrix prediction = detail::transposed(detail::product(v, model.a));
+        detail::add_to_rows(prediction, model.offset);
+        const Matrix pull = loss_.pull(prediction, first), pull_t = detail::transposed(pull);
         sum.cost += loss_.cost(prediction, first);
-        sum.offset += pull.rowwise().sum();
-        sum.a.noalias() += v.transpose() * pull.transpose();
-        g.noalias() = pull.transpose() * model.a.transpose();
-        if constexpr (log_linear) {
-            g.array() *= v.array();
-            sum.nodes.noalias() += features_.middleRows(first, m).transpose() * g;
+        detail::add_scaled(sum.offset, 1.0, detail::row_sums(pull));
+        detail::add_product_tn(sum.a, v, pull_t);
+        detail::fill(g, 0.0);
+        detail::add_product(g, pull_t, detail::transposed(model.a));
+        if (c.size() > 0) {
+            for (Index j = 0; j < k; ++j) detail::scale_rows(g.columns(j, 1), v.column(j), g.columns(j, 1));
+            detail::add_product_tn(sum.nodes,
+                                   detail::ConstBlock(features_).part(first, 0, m, features_.cols()), g);
         } else {
-            Matrix jet(detail::TiledPoints::tile, 1 + model.nodes.rows());
+            const Index rows = model.nodes.rows();
+            Matrix jet(detail::TiledPoints::tile, 1 + rows);
             for_tiles(model, first, m, [&](Index t, Index j, Index row, Index count) {
-                kernel_.jet(points_.rows(t), model.nodes.col(j), jet.topRows(count));
-                sum.nodes.col(j).noalias() +=
-                    jet.topRightCorner(count, model.nodes.rows()).transpose() * g.col(j).segment(row, count);
+                const detail::Block tile = detail::Block(jet).part(0, 0, count, 1 + rows);
+                kernel_.jet(points_.rows(t), detail::column_ref(model.nodes, j), detail::matrix_ref(tile));
+                for (Index r = 0; r < rows; ++r)
+                    sum.nodes(r, j) += detail::dot_run(tile.column(1 + r), g.column(j) + row, count);
             });
         }
     }
@@ -158,7 +174,8 @@ private:
             const Index row = points_.first(t) - first;
             if (row >= m) break;
             for (Index j = 0; j < model.size(); ++j)
-                if (!detail::out_of_reach(kernel_, points_, t, model.nodes.col(j)))
+                if (points_.touches(t, &model.nodes(0, j),
+                                    detail::reach_of(kernel_, detail::column_ref(model.nodes, j))))
                     visit(t, j, row, points_.count(t));
         }
     }

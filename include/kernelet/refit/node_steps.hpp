@@ -2,6 +2,7 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/lengths.hpp>
+#include <kernelet/detail/tiles.hpp>
 
 #include <cmath>
 #include <vector>
@@ -34,7 +35,7 @@ public:
         for (Index j = 0; j < nodes.cols(); ++j)
             for (const Index row : free_) {
                 if (row < domain_.dimension())
-                    moved(row, j) += unit(nodes.col(j), row) * step(at);
+                    moved(row, j) += unit(detail::column_ref(nodes, j), row) * step(at);
                 else
                     moved(row, j) *= std::exp(step(at));
                 ++at;
@@ -46,7 +47,7 @@ public:
     Matrix move(const Matrix& nodes, const Vector& step) const {
         Matrix moved = unbounded(nodes, step);
         for (Index j = 0; j < nodes.cols(); ++j) {
-            Vector inside = moved.col(j);
+            Vector inside = detail::column_ref(moved, j);
             domain_.project(inside);
             for (const Index row : free_) moved(row, j) = inside(row);
         }

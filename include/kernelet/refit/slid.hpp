@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/detail/dense.hpp>
 #include <kernelet/types.hpp>
 
 namespace kernelet {
@@ -17,7 +18,11 @@ struct Assessment {
     Vector mass{};          ///< Σ_i w_i k_ij² / mean w: how many samples' worth of data a kernel sees
 
     /// The rise of the cost when kernel j leaves and nothing slides: a_j²/(G⁻¹)_jj, exactly.
-    double price(Index j) const { return coefficients.row(j).squaredNorm() / inverse(j, j); }
+    double price(Index j) const {
+        double squares = 0.0;
+        for (Index o = 0; o < coefficients.cols(); ++o) squares += coefficients(j, o) * coefficients(j, o);
+        return squares / inverse(j, j);
+    }
 };
 
 /// Kernels where a slide left them.
@@ -30,16 +35,14 @@ struct Slid {
 
 /// The nodes without column j.
 inline Matrix without_column(const Matrix& nodes, Index j) {
-    Matrix rest(nodes.rows(), nodes.cols() - 1);
-    rest << nodes.leftCols(j), nodes.rightCols(nodes.cols() - 1 - j);
-    return rest;
+    const detail::ConstBlock all(nodes);
+    return detail::beside(all.columns(0, j), all.columns(j + 1, nodes.cols() - 1 - j));
 }
 
 /// The nodes and one more.
 inline Matrix with_column(const Matrix& nodes, const ConstVectorRef& node) {
-    Matrix more(node.size(), nodes.cols() + 1);
-    more << nodes, node;
-    return more;
+    if (nodes.cols() == 0) return node;
+    return detail::beside(nodes, node);
 }
 
 }  // namespace kernelet

@@ -2,12 +2,11 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/refit/kernel_expansion.hpp>
 #include <kernelet/refit/node_steps.hpp>
 #include <kernelet/refit/slid.hpp>
 #include <kernelet/refit/smoothed_loss.hpp>
 #include <kernelet/refit/width_prior.hpp>
-
-#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -47,9 +46,9 @@ public:
           domain_(domain),
           steps_(kernel, domain),
           loss_(std::move(loss), y, weights, window),
-          ridge_(ridge * weights.sum()),
+          ridge_(ridge * detail::sum(weights)),
           intercept_(intercept) {
-        if constexpr (squared) squares_ = loss_.linearize({});
+        if (loss_.is_squared()) squares_ = loss_.linearize({});
         energy_ = assess(Matrix(domain.rows(), 0), {}).cost;
     }
 
@@ -60,7 +59,7 @@ public:
     Index free_rows() const { return steps_.size(); }
     /// The cost without kernels: for the squared loss Σ w ‖y‖², about the mean where there is an intercept.
     double energy() const { return energy_; }
-    void set_ridge(double ridge) { ridge_ = ridge * loss_.weights().sum(); }
+    void set_ridge(double ridge) { ridge_ = ridge * detail::sum(loss_.weights()); }
     void set_width_prior(const WidthPrior& prior) { width_prior_ = prior; }
     /// At the samples, q x n.
     Matrix prediction(const Slid& model) const {
@@ -95,22 +94,26 @@ public:
     /// The cost predicted after kernel j leaves and the others make one damped step: all matrices are
     /// downdated, none is summed anew. O((K f)³).
     double predicted_without(const Slid& now, Index j, double damping) const {
-        const Index k = now.size(), f = free_rows(), rest = (k - 1 - j) * f;
-        const Vector g = now.at.inverse.col(j);
+        const Index k = now.size(), f = free_rows();
+        const Vector g = detail::column_ref(now.at.inverse, j);
+        const Matrix dropped = detail::rows_of(now.at.coefficients, {j});
         // a ← a − g a_j/g_j; P⊥ gains the part of φ_j that the others do not span: M ← M + B'WΦg g'Φ'WB/g_j.
-        const Matrix a = now.at.coefficients - g * (now.at.coefficients.row(j) / g(j));
-        const Vector v = now.at.cross.transpose() * g;
-        const Matrix m = now.at.reduced + v * v.transpose() / g(j);
-        const Matrix pull = now.at.pull + v * (now.at.coefficients.row(j) / g(j));
+        Matrix a = now.at.coefficients, m = now.at.reduced, pull = now.at.pull;
+        const Matrix v = detail::product_tn(now.at.cross, g);
+        detail::add_outer(a, -1.0 / g(j), g.data(), dropped.data());
+        detail::add_outer(m, 1.0 / g(j), v.data(), v.data());
+        detail::add_outer(pull, 1.0 / g(j), v.data(), dropped.data());
+        std::vector<Index> kernels, slopes;  // the other kernels and the columns of B that are theirs
+        for (Index i = 0; i < k; ++i) {
+            if (i == j) continue;
+            kernels.push_back(i);
+            for (Index c = 0; c < f; ++c) slopes.push_back(i * f + c);
+        }
         Assessment others;
-        others.coefficients.resize(k - 1, a.cols());
-        others.coefficients << a.topRows(j), a.bottomRows(k - 1 - j);
-        others.pull.resize((k - 1) * f, a.cols());
-        others.pull << pull.topRows(j * f), pull.bottomRows(rest);
-        others.reduced.resize((k - 1) * f, (k - 1) * f);
-        others.reduced << m.topLeftCorner(j * f, j * f), m.topRightCorner(j * f, rest),
-            m.bottomLeftCorner(rest, j * f), m.bottomRightCorner(rest, rest);
-        return now.at.cost + now.at.price(j) - width_cost(now.nodes.col(j)) -
+        others.coefficients = detail::rows_of(a, kernels);
+        others.pull = detail::rows_of(pull, slopes);
+        others.reduced = detail::entries_of(m, slopes, slopes);
+        return now.at.cost + now.at.price(j) - width_cost(&now.nodes(0, j)) -
                direction(without_column(now.nodes, j), others, damping).gain;
     }
 
@@ -124,83 +127,104 @@ private:
         double gain{};  // of the cost, in the quadratic model
     };
 
-    static constexpr bool squared = SmoothedLoss<Loss>::is_squared;
-
     Matrix values(const Matrix& nodes, const Matrix& a, const Vector& offset) const {
-        return detail::synthesize(kernel_, points_, nodes, a.transpose()).colwise() + offset;
+        return expansion_values(kernel_, points_, {nodes, a, offset});
     }
 
-    bool beyond(Index t, const ConstVectorRef& node) const {
-        if constexpr (detail::HasReach<Kernel>)
-            return !points_.touches(t, node.head(points_.dimension()), share_of_reach * kernel_.reach(node));
-        else
-            return false;
+    /// Sums over samples: [Φ B t]'W[Φ B t], lower part, and [Φ B t]'W 1.
+    struct Sums {
+        Matrix gram{};
+        Vector totals{};
+    };
+
+    /// What the passes over tiles write to.
+    struct TileScratch {
+        Matrix jet{}, packed{};
+        std::vector<Index> here{};  // the kernels within reach of the tile
+        Vector reach{};             // of each kernel
+    };
+
+    /// One tile of √W [φ_j, B_j] for the kernels within reach, then √W t.
+    void pack_tile(Index t, const Matrix& nodes, const WorkingSquares& working, TileScratch& scratch) const {
+        const Index m = points_.count(t), first = points_.first(t);
+        const double* root = working.root.data() + first;
+        const detail::Block jet = detail::Block(scratch.jet).part(0, 0, m, scratch.jet.cols());
+        const detail::Block packed = detail::Block(scratch.packed).part(0, 0, m, scratch.packed.cols());
+        Index column = 0;
+        scratch.here.clear();
+        for (Index j = 0; j < nodes.cols(); ++j) {
+            const ConstVectorRef node = detail::column_ref(nodes, j);
+            if (!points_.touches(t, node.data(), scratch.reach(j))) continue;
+            scratch.here.push_back(j);
+            kernel_.jet(points_.rows(t), node, detail::matrix_ref(jet));
+            detail::scale_rows(packed.columns(column++, 1), root, jet.columns(0, 1));
+            for (const Index row : steps_.rows())
+                detail::scale_rows(packed.columns(column++, 1), root, jet.columns(1 + row, 1),
+                                   steps_.unit(node, row));
+        }
+        detail::copy(detail::ConstBlock(working.target).part(first, 0, m, working.target.cols()),
+                     packed.columns(column, working.target.cols()));
     }
 
-    /// The sums [Φ B t]'W[Φ B t], lower part, and [Φ B t]'W 1, kernel by kernel: columns j b ... of [φ_j,
-    /// B_j], then t; b = 1 + f.
-    Matrix sums(const Matrix& nodes, const WorkingSquares& working, Vector& totals) const {
-        const Index k = nodes.cols(), q = working.target.cols(), b = 1 + free_rows();
-        Matrix gram = Matrix::Zero(k * b + q, k * b + q), small(k * b + q, k * b + q);
-        Matrix jet(detail::TiledPoints::tile, 1 + domain_.rows());
-        Matrix packed(detail::TiledPoints::tile, k * b + q);
-        totals = Vector::Zero(k * b + q);
-        totals.tail(q) = working.target.transpose() * working.root;
-        std::vector<Index> here;
+    /// Kernel by kernel: columns j b ... of [φ_j, B_j], then t; b = 1 + f.
+    Sums sums(const Matrix& nodes, const WorkingSquares& working) const {
+        const Index k = nodes.cols(), q = working.target.cols(), b = 1 + free_rows(), all = k * b + q;
+        Sums out{Matrix::Zero(all, all), Vector::Zero(all)};
+        Matrix small(all, all);
+        TileScratch scratch{Matrix(detail::TiledPoints::tile, 1 + domain_.rows()),
+                            Matrix(detail::TiledPoints::tile, all),
+                            {},
+                            Vector(k)};
+        for (Index j = 0; j < k; ++j)
+            scratch.reach(j) = share_of_reach * detail::reach_of(kernel_, detail::column_ref(nodes, j));
+        detail::add_product_tn(detail::Block(out.totals).part(k * b, 0, q, 1), working.target, working.root);
         for (Index t = 0; t < points_.tiles(); ++t) {
-            const Index m = points_.count(t), first = points_.first(t);
-            const auto root = working.root.segment(first, m).array();
-            here.clear();
-            for (Index j = 0; j < k; ++j) {
-                if (beyond(t, nodes.col(j))) continue;
-                const Index column = static_cast<Index>(here.size()) * b;
-                here.push_back(j);
-                kernel_.jet(points_.rows(t), nodes.col(j), jet.topRows(m));
-                packed.col(column).head(m) = jet.col(0).head(m).array() * root;
-                for (Index c = 0; c < b - 1; ++c) {
-                    const Index row = steps_.rows()[static_cast<std::size_t>(c)];
-                    packed.col(column + 1 + c).head(m) =
-                        steps_.unit(nodes.col(j), row) * jet.col(1 + row).head(m).array() * root;
-                }
-            }
+            pack_tile(t, nodes, working, scratch);
+            const std::vector<Index>& here = scratch.here;
             const auto count = static_cast<Index>(here.size());
             if (count == 0) continue;
-            packed.middleCols(count * b, q).topRows(m) = working.target.middleRows(first, m);
-            const Index width = count * b + q;
-            auto part = small.topLeftCorner(width, width);
-            part.setZero();
-            part.template selfadjointView<Eigen::Lower>().rankUpdate(
-                packed.topLeftCorner(m, width).transpose());
-            const Vector column_sums =
-                packed.topLeftCorner(m, width).transpose() * working.root.segment(first, m);
+            const Index m = points_.count(t), width = count * b + q;
+            const detail::ConstBlock tile = detail::ConstBlock(scratch.packed).part(0, 0, m, width);
+            const detail::Block part = detail::Block(small).part(0, 0, width, width);
+            detail::fill(part, 0.0);
+            detail::rank_update_tn(part, tile);
+            Matrix column_sums = Matrix::Zero(count * b, 1);
+            detail::add_product_tn(column_sums, tile.columns(0, count * b),
+                                   detail::ConstBlock(working.root).part(points_.first(t), 0, m, 1));
             for (Index u = 0; u < count; ++u) {
                 const Index ju = here[static_cast<std::size_t>(u)];
-                totals.segment(ju * b, b) += column_sums.segment(u * b, b);
+                for (Index c = 0; c < b; ++c) out.totals(ju * b + c) += column_sums(u * b + c);
                 for (Index v = u; v < count; ++v)
-                    gram.block(here[static_cast<std::size_t>(v)] * b, ju * b, b, b) +=
-                        part.block(v * b, u * b, b, b);
-                gram.block(k * b, ju * b, q, b) += part.block(count * b, u * b, q, b);
+                    add_small(out.gram, here[static_cast<std::size_t>(v)] * b, ju * b,
+                              part.part(v * b, u * b, b, b));
+                add_small(out.gram, k * b, ju * b, part.part(count * b, u * b, q, b));
             }
         }
-        return gram;
+        return out;
     }
 
-    /// The sums [Φ t]'W[Φ t], lower part, and [Φ t]'W 1 of a Φ that is held. O(n K²).
-    static Matrix held_sums(const Matrix& phi, const WorkingSquares& working, Vector& totals) {
+    /// Adds a small block to a matrix, from (row, column) on.
+    static void add_small(Matrix& to, Index row, Index column, const detail::ConstBlock& from) {
+        for (Index j = 0; j < from.cols; ++j)
+            for (Index i = 0; i < from.rows; ++i) to(row + i, column + j) += from(i, j);
+    }
+
+    /// The sums without B, of a Φ that is held. O(n K²).
+    static Sums held_sums(const Matrix& phi, const WorkingSquares& working) {
         constexpr Index strip = 256;  // rows: with ten kernels, 20 KB
         const Index k = phi.cols(), q = working.target.cols();
-        Matrix gram = Matrix::Zero(k + q, k + q), packed(strip, k + q);
-        totals = Vector::Zero(k + q);
+        Sums out{Matrix::Zero(k + q, k + q), Vector::Zero(k + q)};
+        Matrix packed(strip, k + q);
         for (Index first = 0; first < phi.rows(); first += strip) {
             const Index m = std::min(strip, phi.rows() - first);
-            const auto root = working.root.segment(first, m);
-            // An empty matrix has no rows to point to.
-            if (k > 0) packed.topLeftCorner(m, k) = root.asDiagonal() * phi.middleRows(first, m);
-            packed.topRightCorner(m, q) = working.target.middleRows(first, m);
-            gram.template selfadjointView<Eigen::Lower>().rankUpdate(packed.topRows(m).transpose());
-            totals.noalias() += packed.topRows(m).transpose() * root;
+            const double* root = working.root.data() + first;
+            const detail::Block rows = detail::Block(packed).part(0, 0, m, k + q);
+            detail::scale_rows(rows.columns(0, k), root, detail::ConstBlock(phi).part(first, 0, m, k));
+            detail::copy(detail::ConstBlock(working.target).part(first, 0, m, q), rows.columns(k, q));
+            detail::rank_update_tn(out.gram, rows);
+            detail::add_product_tn(out.totals, rows, detail::ConstBlock(root, m, 1, m));
         }
-        return gram;
+        return out;
     }
 
     /// The model on these nodes, its coefficients at their optimum; `start` may hold some to begin with. One
@@ -208,22 +232,20 @@ private:
     Assessment assess(const Matrix& nodes, const Assessment& start,
                       double worth = std::numeric_limits<double>::infinity()) const {
         double prior = 0.0;
-        for (Index j = 0; j < nodes.cols(); ++j) prior += width_cost(nodes.col(j));
-        if constexpr (squared) {
-            Assessment out = minimum(nodes, squares_);
-            out.cost += prior;
-            return out;
-        } else {
-            return assess_by_newton(nodes, start, prior, worth);
-        }
+        for (Index j = 0; j < nodes.cols(); ++j) prior += width_cost(nodes.data() + j * nodes.rows());
+        if (!loss_.is_squared()) return assess_by_newton(nodes, start, prior, worth);
+        Assessment out = minimum(nodes, squares_);
+        out.cost += prior;
+        return out;
     }
 
     bool is_width(Index row) const { return row >= domain_.dimension(); }
 
-    double width_cost(const ConstVectorRef& node) const {
+    /// Of a node's widths.
+    double width_cost(const double* node) const {
         double cost = 0.0;
         for (const Index row : steps_.rows())
-            if (is_width(row)) cost += width_prior_.cost(node(row));
+            if (is_width(row)) cost += width_prior_.cost(node[row]);
         return cost;
     }
 
@@ -239,38 +261,44 @@ private:
         Matrix a = begun ? start.coefficients : Matrix::Zero(k, q);
         Vector offset = begun ? start.offset : Vector::Zero(q);
         Matrix phi(points_.size(), k);
-        for (Index j = 0; j < k; ++j) detail::kernel_column(kernel_, points_, nodes.col(j), phi.col(j));
+        for (Index j = 0; j < k; ++j)
+            detail::kernel_column(kernel_, points_, detail::column_ref(nodes, j), &phi(0, j));
         const auto values_of = [&](const Matrix& coefficients, const Vector& shift) {
-            return Matrix((coefficients.transpose() * phi.transpose()).colwise() + shift);
+            Matrix f = detail::transposed(detail::product(phi, coefficients));
+            detail::add_to_rows(f, shift);
+            return f;
         };
         Matrix f = values_of(a, offset);
-        double cost = loss_.cost(f) + ridge_ * a.squaredNorm();
+        double cost = loss_.cost(f) + ridge_ * detail::squared_norm(a);
         for (int step = 0; step < most_steps; ++step) {
             const WorkingSquares working = loss_.linearize(f);
-            Vector totals;
-            const Matrix gram = held_sums(phi, working, totals);
-            const Assessment newton = minimum(gram, totals, working, k);
+            const Assessment newton = minimum(held_sums(phi, working), working, k);
             if (!std::isfinite(newton.cost)) break;
-            const Matrix change = newton.coefficients - a;
-            const Vector shift = newton.offset - offset;
             const Matrix towards = values_of(newton.coefficients, newton.offset) - f;
             double length = 1.0, next = cost;
+            Matrix next_a, next_f;
             for (; length > shortest; length *= 0.5) {
-                next = loss_.cost(f + length * towards) + ridge_ * (a + length * change).squaredNorm();
+                next_a = a;
+                detail::scale(next_a, 1.0 - length);
+                detail::add_scaled(next_a, length, newton.coefficients);
+                next_f = f;
+                detail::add_scaled(next_f, length, towards);
+                next = loss_.cost(next_f) + ridge_ * detail::squared_norm(next_a);
                 if (next < cost) break;
             }
             if (!(next < cost)) break;
-            a += length * change;
-            offset += length * shift;
-            f += length * towards;
+            a = std::move(next_a);
+            f = std::move(next_f);
+            detail::scale(offset, 1.0 - length);
+            detail::add_scaled(offset, length, newton.offset);
             const bool arrived = cost - next <= settled * cost;
             cost = next;
             if (arrived) break;
         }
         if (std::isfinite(worth) && !(cost + prior < worth)) return {.cost = cost + prior};
         Assessment out = minimum(nodes, loss_.linearize(f));
-        // Its coefficients are one step further, which nobody has tried.
-        if (k > 0) out.pull.noalias() += out.cross.transpose() * (out.coefficients - a);
+        // minimum() returns the next, untested Newton iterate; shift the gradient back to the accepted one.
+        if (k > 0) detail::add_product_tn(out.pull, out.cross, Matrix(out.coefficients - a));
         // Where the loss is flat it has no curvature, but data all the same.
         out.mass = Vector::Constant(k, static_cast<double>(points_.size()));
         out.coefficients = std::move(a);
@@ -281,61 +309,69 @@ private:
 
     /// The minimum over (a, b) of a quadratic loss.
     Assessment minimum(const Matrix& nodes, const WorkingSquares& working) const {
-        Vector totals;
-        const Matrix gram = sums(nodes, working, totals);
-        return minimum(gram, totals, working, nodes.cols());
+        return minimum(sums(nodes, working), working, nodes.cols());
     }
 
-    /// From the lower part of [Φ B t]'W[Φ B t] and [Φ B t]'W 1, b columns a kernel: with B or without.
-    Assessment minimum(const Matrix& gram, const Vector& totals, const WorkingSquares& working,
-                       Index k) const {
-        const Index q = working.target.cols(), b = k > 0 ? (gram.cols() - q) / k : 1, f = b - 1;
-        const double total = working.total;
+    /// Σ h t² of the model without kernels; with an intercept, about the weighted mean.
+    Assessment without_kernels(const WorkingSquares& working) const {
+        const Index q = working.target.cols();
         Assessment out;
-        out.cost = working.target.squaredNorm();
-        if (intercept_) out.cost -= (working.root.transpose() * working.target).squaredNorm() / total;
-        out.coefficients = Matrix::Zero(k, q);
-        out.offset = intercept_ ? Vector(working.target.transpose() * working.root / total) : Vector::Zero(q);
+        out.cost = detail::squared_norm(working.target);
+        out.coefficients = Matrix::Zero(0, q);
+        out.offset = Vector::Zero(q);
+        if (!intercept_) return out;
+        detail::add_product_tn(out.offset, working.target, working.root, 1.0 / working.total);
+        out.cost -= working.total * detail::squared_norm(out.offset);
+        return out;
+    }
+
+    /// From the sums with b columns per kernel: with B or without.
+    Assessment minimum(const Sums& sums, const WorkingSquares& working, Index k) const {
+        const Index q = working.target.cols(), b = k > 0 ? (sums.gram.cols() - q) / k : 1, f = b - 1;
+        const double total = working.total;
+        Assessment out = without_kernels(working);
         if (k == 0) return out;
-        const double energy = out.cost;
-        Matrix full = gram.template selfadjointView<Eigen::Lower>();
-        const Vector seen = full.diagonal();
-        if (intercept_) full.noalias() -= totals * totals.transpose() / total;
-        std::vector<Index> places, slopes;  // the columns of Φ and of B
+        Matrix full = sums.gram;
+        detail::mirror_lower(full);
+        std::vector<Index> places, slopes, targets;  // the columns of Φ, B and t
         for (Index j = 0; j < k; ++j) {
             places.push_back(j * b);
             for (Index c = 0; c < f; ++c) slopes.push_back(j * b + 1 + c);
         }
-        Matrix g = full(places, places);
-        out.mass = seen(places) * (static_cast<double>(points_.size()) / total);
+        for (Index o = 0; o < q; ++o) targets.push_back(k * b + o);
+        out.mass.resize(k);
+        for (Index j = 0; j < k; ++j)
+            out.mass(j) = full(j * b, j * b) * (static_cast<double>(points_.size()) / total);
+        if (intercept_) detail::add_outer(full, -1.0 / total, sums.totals.data(), sums.totals.data());
+        Matrix factor = detail::entries_of(full, places, places);
         constexpr double rounding = 1e-13;  // of the sums, relative
-        g.diagonal().array() += ridge_ + rounding * total;
-        const Eigen::LLT<Matrix> factor(g);
-        if (factor.info() != Eigen::Success) {
+        detail::add_to_diagonal(factor, ridge_ + rounding * total);
+        out.inverse = Matrix::Identity(k, k);
+        if (!detail::cholesky(factor)) {
             out.cost = std::numeric_limits<double>::infinity();
-            out.inverse = Matrix::Identity(k, k);
+            out.coefficients = Matrix::Zero(k, q);
             out.cross = Matrix::Zero(k, k * f);
             out.reduced = Matrix::Zero(k * f, k * f);
             out.pull = Matrix::Zero(k * f, q);
             return out;
         }
-        const Matrix right = full(places, Eigen::lastN(q));  // Φ'Wy
-        out.inverse = factor.solve(Matrix::Identity(k, k));
-        out.coefficients = factor.solve(right);
-        out.cost = energy - right.cwiseProduct(out.coefficients).sum();
-        if (intercept_) out.offset = (totals.tail(q) - out.coefficients.transpose() * totals(places)) / total;
-        if (f == 0) {
-            out.cross = Matrix(k, 0);
-            out.reduced = Matrix(0, 0);
-            out.pull = Matrix(0, q);
-            return out;
-        }
-        out.cross = full(places, slopes);
-        const Matrix half = factor.matrixL().solve(out.cross);
-        out.reduced = full(slopes, slopes);
-        out.reduced.noalias() -= half.transpose() * half;
-        out.pull = full(slopes, Eigen::lastN(q));
-        out.pull.noalias() -= out.cross.transpose() * out.coefficients;
+        const Matrix right = detail::entries_of(full, places, targets);  // Φ'Wy
+        detail::cholesky_solve(factor, out.inverse);
+        out.coefficients = right;
+        detail::cholesky_solve(factor, out.coefficients);
+        out.cost -= detail::dot(right, out.coefficients);
+        if (intercept_)
+            for (Index o = 0; o < q; ++o)
+                for (Index j = 0; j < k; ++j)
+                    out.offset(o) -= out.coefficients(j, o) * sums.totals(j * b) / total;
+        out.cross = detail::entries_of(full, places, slopes);
+        out.reduced = detail::entries_of(full, slopes, slopes);
+        out.pull = detail::entries_of(full, slopes, targets);
+        // M = B'WB − B'WΦ G⁻¹ Φ'WB through L⁻¹Φ'WB, G = LL', and B'W(y − Φa)
+        Matrix half = out.cross;
+        detail::solve_lower(factor, half);
+        detail::add_product_tn(out.reduced, half, half, -1.0);
+        detail::add_product_tn(out.pull, out.cross, out.coefficients, -1.0);
         return out;
     }
 
@@ -344,41 +380,50 @@ private:
     Direction direction(const Matrix& nodes, const Assessment& now, double damping) const {
         constexpr double probe = 1e-3;
         const Index k = nodes.cols(), f = free_rows();
-        const Matrix outer = now.coefficients * now.coefficients.transpose();
+        const Matrix at = detail::transposed(now.coefficients);  // q x K
+        const Matrix outer = detail::product_tn(at, at);
         Vector right(k * f);
         Matrix system(k * f, k * f);
         for (Index i = 0; i < k * f; ++i) {
-            right(i) = now.pull.row(i).dot(now.coefficients.row(i / f));
+            right(i) = 0.0;
+            for (Index o = 0; o < at.rows(); ++o) right(i) += now.pull(i, o) * at(o, i / f);
             for (Index j = 0; j < k * f; ++j) system(j, i) = now.reduced(j, i) * outer(j / f, i / f);
         }
         if (k * f == 0) return {right, 0.0};
-        for (Index j = 0, i = 0; j < k; ++j)
+        for (Index j = 0, at_row = 0; j < k; ++j)
             for (const Index row : steps_.rows()) {
                 if (is_width(row)) {
-                    right(i) -= width_prior_.strength * width_prior_.excess(nodes(row, j));
-                    system(i, i) += width_prior_.strength;
+                    right(at_row) -= width_prior_.strength * width_prior_.excess(nodes(row, j));
+                    system(at_row, at_row) += width_prior_.strength;
                 }
-                ++i;
+                ++at_row;
             }
-        const Vector sign = right.unaryExpr([](double g) { return g > 0.0 ? 1.0 : g < 0.0 ? -1.0 : 0.0; });
-        const Matrix probed = steps_.move(nodes, probe * sign);
-        const double floor = 1e-12 * system.diagonal().maxCoeff() + std::numeric_limits<double>::min();
-        const double blocked = system.diagonal().maxCoeff() + floor;  // any positive number of the right unit
-        Index at = 0;
+        Vector probing(k * f);
+        double largest = system(0, 0);
+        for (Index i = 0; i < k * f; ++i) {
+            probing(i) = right(i) > 0.0 ? probe : right(i) < 0.0 ? -probe : 0.0;
+            largest = std::max(largest, system(i, i));
+        }
+        const Matrix probed = steps_.move(nodes, probing);
+        const double floor = 1e-12 * largest + std::numeric_limits<double>::min();
+        const double blocked = largest + floor;  // any positive number of the right unit
+        Index i = 0;
         for (Index j = 0; j < k; ++j)
             for (const Index row : steps_.rows()) {
                 if (probed(row, j) == nodes(row, j)) {
-                    system.row(at).setZero();
-                    system.col(at).setZero();
-                    system(at, at) = blocked;
-                    right(at) = 0.0;
+                    for (Index other = 0; other < k * f; ++other) system(i, other) = system(other, i) = 0.0;
+                    system(i, i) = blocked;
+                    right(i) = 0.0;
                 } else {
-                    system(at, at) += damping * system(at, at) + floor;
+                    system(i, i) += damping * system(i, i) + floor;
                 }
-                ++at;
+                ++i;
             }
-        const Vector step = Eigen::LDLT<Matrix>(system).solve(right);
-        return {step.cwiseMax(-1.0).cwiseMin(1.0), step.dot(right)};
+        Vector step = right;
+        detail::ldlt_solve(system, step);
+        const double gain = detail::dot(step, right);
+        for (Index row = 0; row < k * f; ++row) step(row) = std::clamp(step(row), -1.0, 1.0);
+        return {std::move(step), gain};
     }
 
     const Kernel& kernel_;

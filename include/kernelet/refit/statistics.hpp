@@ -2,27 +2,14 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/model/model_statistics.hpp>
 #include <kernelet/types.hpp>
 
-#include <Eigen/Cholesky>
-
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 namespace kernelet {
-
-/// What a fit knows about its model beside the model: all empty where nothing is known.
-struct ModelStatistics {
-    /// K: the size of each kernel's part over the samples, ‖a_j k_j‖ relative to the sum of all. They add up
-    /// to one.
-    Vector shares{};
-    /// q: the deviation of what the model leaves over.
-    Vector noise{};
-    /// Of all parameters, linearised at the fit: the coefficients (output o, kernel j at o K + j), then
-    /// each kernel's center and log parameter (row r of kernel j at q K + j (d + p) + r, in the units of the
-    /// fit). Zero rows for what was not free to move.
-    Matrix covariance{};
-};
 
 /// ‖a_j k_j‖ over the samples, relative to the sum of all: K. O(n K).
 template <KernelFamily Kernel>
@@ -30,12 +17,45 @@ Vector shares_of(const Kernel& kernel, const detail::TiledPoints& points, const 
                  const Matrix& a, const Vector& weights) {
     Vector shares(nodes.cols()), column(points.size());
     for (Index j = 0; j < nodes.cols(); ++j) {
-        detail::kernel_column(kernel, points, nodes.col(j), column);
-        shares(j) = a.row(j).norm() * std::sqrt(column.cwiseAbs2().dot(weights));
+        detail::kernel_column(kernel, points, detail::column_ref(nodes, j), column.data());
+        double squares = 0.0, height = 0.0;
+        for (Index i = 0; i < column.size(); ++i) squares += column(i) * column(i) * weights(i);
+        for (Index o = 0; o < a.cols(); ++o) height += a(j, o) * a(j, o);
+        shares(j) = std::sqrt(height * squares);
     }
-    if (shares.size() > 0 && shares.sum() > 0.0) shares /= shares.sum();
+    if (const double all = detail::sum(shares); all > 0.0) detail::scale(shares, 1.0 / all);
     return shares;
 }
+
+namespace detail {
+
+/// The inverse of a symmetric matrix, of which the lower triangle is given, restricted to the rows `moving`, zero
+/// elsewhere. `ridge` is added to the diagonal in units of each entry's own size. O(n³).
+template <class Scalar = double>
+Matrix ridged_inverse(Matrix full, const std::vector<Index>& moving, double ridge) {
+    mirror_lower(full);
+    Matrix reduced = entries_of<Scalar>(full, moving, moving);
+    const Index count = reduced.cols();
+    Vector unit(count);
+    for (Index i = 0; i < count; ++i) unit(i) = reduced(i, i) > 0.0 ? 1.0 / std::sqrt(reduced(i, i)) : 0.0;
+    const auto in_units = [&](Matrix& matrix) {
+        scale_rows<Scalar>(matrix, unit.data(), matrix);
+        matrix = with_scaled_columns<Scalar>(matrix, unit.data());
+    };
+    in_units(reduced);
+    add_to_diagonal(reduced, ridge);
+    Matrix inverse = Matrix::Identity(count, count);
+    ldlt_solve<Scalar>(reduced, inverse);
+    in_units(inverse);
+    Matrix out = Matrix::Zero(full.rows(), full.cols());
+    for (Index j = 0; j < count; ++j)
+        for (Index i = 0; i < count; ++i)
+            out(moving[static_cast<std::size_t>(i)], moving[static_cast<std::size_t>(j)]) =
+                0.5 * (inverse(i, j) + inverse(j, i));
+    return out;
+}
+
+}  // namespace detail
 
 /// Shares and parameter covariance of a fitted model Σ_j a_j k(x, z_j; θ_j), nodes (d + p) x K, a K x q,
 /// residual q x n: linearised at the fit, all that was free to move taken into account,
@@ -60,45 +80,38 @@ ModelStatistics statistics_of(const Kernel& kernel, const detail::TiledPoints& p
             if (domain.free(row)) moving.push_back(k * q + j * rows + row);
     const double spent = static_cast<double>(moving.size()) / static_cast<double>(q * n);
     statistics.noise = Vector::Zero(q);
-    for (Index o = 0; o < q; ++o)
+    const double total = detail::sum(weights);
+    for (Index o = 0; o < q; ++o) {
+        double squares = 0.0;
+        for (Index i = 0; i < n; ++i) squares += residual(o, i) * residual(o, i) * weights(i);
         statistics.noise(o) =
-            std::sqrt(residual.row(o).cwiseAbs2().dot(weights.transpose()) /
-                      (weights.sum() * std::max(1.0 - spent, 1.0 / static_cast<double>(n))));
+            std::sqrt(squares / (total * std::max(1.0 - spent, 1.0 / static_cast<double>(n))));
+    }
     if (parameters > most_parameters || k == 0) return statistics;
 
-    const double mean_weight = weights.mean();  // only their ratios count
+    const double mean_weight = total / static_cast<double>(n);  // only their ratios count
     Matrix information = Matrix::Zero(parameters, parameters);
-    Matrix jet(detail::TiledPoints::tile, 1 + rows);
-    Matrix design(parameters, detail::TiledPoints::tile);
+    Matrix jet(detail::TiledPoints::tile, 1 + rows), design(detail::TiledPoints::tile, parameters);
+    Vector root(detail::TiledPoints::tile);
     for (Index t = 0; t < points.tiles(); ++t) {
         const Index m = points.count(t);
-        const Vector root = (weights.segment(points.first(t), m) / mean_weight).cwiseSqrt();
+        const detail::Block tile = detail::Block(jet).part(0, 0, m, 1 + rows);
+        const detail::Block columns = detail::Block(design).part(0, 0, m, parameters);
         for (Index o = 0; o < q; ++o) {
             if (!(statistics.noise(o) > 0.0)) continue;
-            design.setZero();
+            for (Index i = 0; i < m; ++i)
+                root(i) = std::sqrt(weights(points.first(t) + i) / mean_weight) / statistics.noise(o);
+            detail::fill(columns, 0.0);
             for (Index j = 0; j < k; ++j) {
-                kernel.jet(points.rows(t), nodes.col(j), jet.topRows(m));
-                design.row(o * k + j).head(m) = jet.col(0).head(m);
-                for (Index row = 0; row < rows; ++row)
-                    design.row(k * q + j * rows + row).head(m) = a(j, o) * jet.col(1 + row).head(m);
+                kernel.jet(points.rows(t), detail::column_ref(nodes, j), detail::matrix_ref(tile));
+                detail::scale_rows(columns.columns(o * k + j, 1), root.data(), tile.columns(0, 1));
+                detail::scale_rows(columns.columns(k * q + j * rows, rows), root.data(),
+                                   tile.columns(1, rows), a(j, o));
             }
-            design.leftCols(m).array().rowwise() *= root.array().transpose() / statistics.noise(o);
-            information.selfadjointView<Eigen::Lower>().rankUpdate(design.leftCols(m));
+            detail::rank_update_tn(information, columns);
         }
     }
-    const Matrix full = information.selfadjointView<Eigen::Lower>();
-    Matrix reduced = full(moving, moving);
-    // In units of each parameter's own information, so that the ridge means the same for all of them.
-    const Vector unit =
-        reduced.diagonal().cwiseSqrt().unaryExpr([](double v) { return v > 0.0 ? 1.0 / v : 0.0; });
-    reduced = unit.asDiagonal() * reduced * unit.asDiagonal();
-    reduced.diagonal().array() += ridge + rounding;
-    const auto count = static_cast<Index>(moving.size());
-    const Matrix inverse = unit.asDiagonal() *
-                           Eigen::LDLT<Matrix>(reduced).solve(Matrix::Identity(count, count)) *
-                           unit.asDiagonal();
-    statistics.covariance = Matrix::Zero(parameters, parameters);
-    statistics.covariance(moving, moving) = 0.5 * (inverse + inverse.transpose());
+    statistics.covariance = detail::ridged_inverse(information, moving, ridge + rounding);
     return statistics;
 }
 

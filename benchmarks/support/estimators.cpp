@@ -1,4 +1,0 @@
-#include "estimators.hpp"
-
-template class kernelet::SparseKernelEstimator<>;
-template class kernelet::SparseKernelEstimator<kernelet::AnisotropicGaussian>;

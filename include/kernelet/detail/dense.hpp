@@ -1,0 +1,654 @@
+#pragma once
+
+#include <kernelet/types.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <utility>
+#include <vector>
+
+/// Every matrix product, factorisation and triangular solve of the library.
+///
+/// A compiler spends its time on Eigen's expression types. Each function below is therefore compiled for one
+/// type of argument, ConstBlock, is not inlined, and is a template without a purpose of its own (`class
+/// Scalar = double`), so that a file that includes this header and calls nothing pays nothing. Outside of
+/// this file no header writes a product of matrices or names a decomposition; tests/symbols_test checks it.
+namespace kernelet::detail {
+
+/// An Eigen object stored by columns whose columns are contiguous: a matrix, a vector, or a block of one.
+template <class Derived>
+concept ColumnStorage = requires(const Derived& values) {
+    { values.data() } -> std::convertible_to<const double*>;
+    values.outerStride();
+    requires !Derived::IsRowMajor && Derived::InnerStrideAtCompileTime == 1;
+};
+
+/// A view of a rows x cols block of doubles, column-major. Eigen::Ref<const Matrix> would serve as well, but
+/// its constructor instantiates a copying loop for every type of expression it is made from.
+struct ConstBlock {
+    const double* data{};
+    Index rows{};
+    Index cols{};
+    Index stride{};  ///< from one column to the next
+
+    ConstBlock(const double* data_, Index rows_, Index cols_, Index stride_)
+        : data(data_), rows(rows_), cols(cols_), stride(stride_) {}
+    template <ColumnStorage Derived>
+    ConstBlock(const Derived& values)
+        : ConstBlock(values.data(), values.rows(), values.cols(), values.outerStride()) {}
+
+    const double* column(Index j) const { return data + j * stride; }
+    double operator()(Index i, Index j) const { return data[i + j * stride]; }
+    Index size() const { return rows * cols; }
+    /// Rows `first` ... of columns `left` ...
+    ConstBlock part(Index first, Index left, Index count, Index width) const {
+        return {data + first + left * stride, count, width, stride};
+    }
+    ConstBlock columns(Index left, Index width) const { return part(0, left, rows, width); }
+    /// Whether it is one run of numbers.
+    bool contiguous() const { return stride == rows || cols <= 1; }
+};
+
+/// The same, to be written to.
+struct Block : ConstBlock {
+    Block(double* data_, Index rows_, Index cols_, Index stride_)
+        : ConstBlock(data_, rows_, cols_, stride_) {}
+    template <ColumnStorage Derived>
+    Block(Derived& values) : Block(values.data(), values.rows(), values.cols(), values.outerStride()) {}
+    template <ColumnStorage Derived>
+    Block(Derived&& values) : Block(values.data(), values.rows(), values.cols(), values.outerStride()) {}
+
+    double* column(Index j) const { return const_cast<double*>(data) + j * stride; }
+    double& operator()(Index i, Index j) const { return column(j)[i]; }
+    Block part(Index first, Index left, Index count, Index width) const {
+        return {column(left) + first, count, width, stride};
+    }
+    Block columns(Index left, Index width) const { return part(0, left, rows, width); }
+};
+
+template <class Scalar>
+using ConstDenseMap =
+    Eigen::Map<const Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>, 0, Eigen::OuterStride<>>;
+template <class Scalar>
+using DenseMap = Eigen::Map<Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>, 0, Eigen::OuterStride<>>;
+template <class Scalar>
+using ConstRunMap = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
+template <class Scalar>
+using RunMap = Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
+
+template <class Scalar = double>
+ConstDenseMap<Scalar> mapped(const ConstBlock& a) {
+    return {a.data, a.rows, a.cols, Eigen::OuterStride<>(a.stride)};
+}
+template <class Scalar = double>
+DenseMap<Scalar> mapped(const Block& a) {
+    return {a.column(0), a.rows, a.cols, Eigen::OuterStride<>(a.stride)};
+}
+
+// ---- sums
+// ----------------------------------------------------------------------------------------------------
+
+/// Σ_i a_i b_i over two runs of n numbers.
+template <class Scalar = double>
+[[gnu::noinline]] double dot_run(const double* a, const double* b, Index n) {
+    return (ConstRunMap<Scalar>(a, n) * ConstRunMap<Scalar>(b, n)).sum();
+}
+
+/// ⟨A, B⟩ = Σ_ij a_ij b_ij.
+template <class Scalar = double>
+double dot(const ConstBlock& a, const ConstBlock& b) {
+    if (a.contiguous() && b.contiguous()) return dot_run<Scalar>(a.data, b.data, a.size());
+    double sum = 0.0;
+    for (Index j = 0; j < a.cols; ++j) sum += dot_run<Scalar>(a.column(j), b.column(j), a.rows);
+    return sum;
+}
+
+/// Σ_ij a_ij².
+template <class Scalar = double>
+double squared_norm(const ConstBlock& a) {
+    return dot<Scalar>(a, a);
+}
+
+template <class Scalar = double>
+double norm(const ConstBlock& a) {
+    return std::sqrt(squared_norm<Scalar>(a));
+}
+
+template <class Scalar = double>
+[[gnu::noinline]] double sum(const ConstBlock& a) {
+    double total = 0.0;
+    for (Index j = 0; j < a.cols; ++j)
+        if (a.rows > 0) total += ConstRunMap<Scalar>(a.column(j), a.rows).sum();
+    return total;
+}
+
+/// max |a_ij|, 0 of nothing.
+inline double max_abs(const ConstBlock& a) {
+    double largest = 0.0;
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) largest = std::max(largest, std::abs(a(i, j)));
+    return largest;
+}
+
+/// Whether some entry is not zero (NaN is not).
+inline bool any_nonzero(const ConstBlock& a) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i)
+            if (a(i, j) != 0.0) return true;
+    return false;
+}
+
+inline bool all_finite(const ConstBlock& a) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i)
+            if (!std::isfinite(a(i, j))) return false;
+    return true;
+}
+
+/// √(mean of the squares), 0 of nothing.
+template <class Scalar = double>
+double root_mean_square(const ConstBlock& a) {
+    return norm<Scalar>(a) / std::sqrt(static_cast<double>(std::max<Index>(1, a.size())));
+}
+
+/// ‖a_j‖² of one column, for columns of a few entries.
+inline double column_squares(const ConstBlock& a, Index j) {
+    double squares = 0.0;
+    for (Index i = 0; i < a.rows; ++i) squares += a(i, j) * a(i, j);
+    return squares;
+}
+inline double column_norm(const ConstBlock& a, Index j) { return std::sqrt(column_squares(a, j)); }
+
+/// ‖a_j‖ of each column.
+template <class Scalar = double>
+Vector column_norms(const ConstBlock& a) {
+    Vector norms(a.cols);
+    for (Index j = 0; j < a.cols; ++j)
+        norms(j) = std::sqrt(dot_run<Scalar>(a.column(j), a.column(j), a.rows));
+    return norms;
+}
+
+/// max_j ‖a_j‖, 0 of nothing.
+inline double largest_column_norm(const ConstBlock& a) {
+    double largest = 0.0;
+    for (Index j = 0; j < a.cols; ++j) largest = std::max(largest, column_norm(a, j));
+    return largest;
+}
+
+/// ‖a_i‖ of each row.
+template <class Scalar = double>
+Vector row_norms(const ConstBlock& a) {
+    Vector norms = Vector::Zero(a.rows);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) norms(i) += a(i, j) * a(i, j);
+    for (Index i = 0; i < a.rows; ++i) norms(i) = std::sqrt(norms(i));
+    return norms;
+}
+
+/// Σ_j a_ij of each row.
+template <class Scalar = double>
+Vector row_sums(const ConstBlock& a) {
+    Vector sums = Vector::Zero(a.rows);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) sums(i) += a(i, j);
+    return sums;
+}
+
+// ---- entry by entry
+// ------------------------------------------------------------------------------------------
+
+/// B ← B + s A.
+template <class Scalar = double>
+[[gnu::noinline]] void add_scaled(const Block& b, double s, const ConstBlock& a) {
+    for (Index j = 0; j < a.cols; ++j)
+        RunMap<Scalar>(b.column(j), a.rows) += s * ConstRunMap<Scalar>(a.column(j), a.rows);
+}
+
+/// A ← s A.
+template <class Scalar = double>
+[[gnu::noinline]] void scale(const Block& a, double s) {
+    for (Index j = 0; j < a.cols; ++j) RunMap<Scalar>(a.column(j), a.rows) *= s;
+}
+
+/// v_i ← exp(min(max(v_i, least), 0)).
+template <class Scalar = double>
+[[gnu::noinline]] void exponentials(double* v, Index n, double least) {
+    RunMap<Scalar> values(v, n);
+    values = values.min(0.0).max(least).exp();
+}
+
+/// B ← s diag(v) A; B may be A.
+template <class Scalar = double>
+[[gnu::noinline]] void scale_rows(const Block& b, const double* v, const ConstBlock& a, double s = 1.0) {
+    for (Index j = 0; j < a.cols; ++j)
+        RunMap<Scalar>(b.column(j), a.rows) =
+            s * ConstRunMap<Scalar>(a.column(j), a.rows) * ConstRunMap<Scalar>(v, a.rows);
+}
+
+/// A diag(v).
+template <class Scalar = double>
+Matrix with_scaled_columns(const ConstBlock& a, const double* v) {
+    Matrix scaled(a.rows, a.cols);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) scaled(i, j) = a(i, j) * v[j];
+    return scaled;
+}
+
+/// A + v 1ᵀ in place: v_i on row i.
+inline void add_to_rows(const Block& a, const ConstBlock& v) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) a(i, j) += v(i, 0);
+}
+
+/// A ← A + s I.
+inline void add_to_diagonal(const Block& a, double s) {
+    for (Index i = 0; i < std::min(a.rows, a.cols); ++i) a(i, i) += s;
+}
+
+inline void copy(const ConstBlock& from, const Block& to) {
+    for (Index j = 0; j < from.cols; ++j) std::copy_n(from.column(j), from.rows, to.column(j));
+}
+
+inline void fill(const Block& a, double value) {
+    for (Index j = 0; j < a.cols; ++j) std::fill_n(a.column(j), a.rows, value);
+}
+
+// ---- parts
+// ---------------------------------------------------------------------------------------------------
+
+template <class Scalar = double>
+Matrix transposed(const ConstBlock& a) {
+    Matrix out(a.cols, a.rows);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) out(j, i) = a(i, j);
+    return out;
+}
+
+template <class Scalar = double>
+Matrix columns_of(const ConstBlock& a, const std::vector<Index>& which) {
+    Matrix out(a.rows, static_cast<Index>(which.size()));
+    for (std::size_t j = 0; j < which.size(); ++j)
+        std::copy_n(a.column(which[j]), a.rows, out.data() + static_cast<Index>(j) * a.rows);
+    return out;
+}
+
+template <class Scalar = double>
+Matrix entries_of(const ConstBlock& a, const std::vector<Index>& rows, const std::vector<Index>& columns) {
+    Matrix out(static_cast<Index>(rows.size()), static_cast<Index>(columns.size()));
+    for (Index j = 0; j < out.cols(); ++j)
+        for (Index i = 0; i < out.rows(); ++i)
+            out(i, j) = a(rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]);
+    return out;
+}
+
+template <class Scalar = double>
+Matrix rows_of(const ConstBlock& a, const std::vector<Index>& which) {
+    Matrix out(static_cast<Index>(which.size()), a.cols);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < out.rows(); ++i) out(i, j) = a(which[static_cast<std::size_t>(i)], j);
+    return out;
+}
+
+template <class Scalar = double>
+Vector entries_of(const Vector& v, const std::vector<Index>& which) {
+    Vector out(static_cast<Index>(which.size()));
+    for (Index i = 0; i < out.size(); ++i) out(i) = v(which[static_cast<std::size_t>(i)]);
+    return out;
+}
+
+/// [A B].
+template <class Scalar = double>
+Matrix beside(const ConstBlock& a, const ConstBlock& b) {
+    Matrix out(a.rows, a.cols + b.cols);
+    copy(a, Block(out).columns(0, a.cols));
+    copy(b, Block(out).columns(a.cols, b.cols));
+    return out;
+}
+
+/// The upper triangle of a square matrix from its lower one.
+inline void mirror_lower(const Block& a) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < j; ++i) a(i, j) = a(j, i);
+}
+
+// ---- products
+// ------------------------------------------------------------------------------------------------
+
+/// Terms that one product of Eigen's sums. With OpenMP Eigen cuts longer sums where the number of threads
+/// says, from 248 terms on (AVX, 32 KB of L1); shorter ones have the same bits for any number of threads.
+inline constexpr Index product_depth = 192;
+
+/// C ← C + s A B.
+template <class Scalar = double>
+[[gnu::noinline]] void add_product(const Block& c, const ConstBlock& a, const ConstBlock& b, double s = 1.0) {
+    if (c.size() == 0) return;
+    for (Index k = 0; k < a.cols; k += product_depth) {
+        const Index depth = std::min(product_depth, a.cols - k);
+        mapped<Scalar>(c).noalias() +=
+            s * mapped<Scalar>(a.columns(k, depth)) * mapped<Scalar>(b.part(k, 0, depth, b.cols));
+    }
+}
+
+/// C ← C + s Aᵀ B.
+template <class Scalar = double>
+[[gnu::noinline]] void add_product_tn(const Block& c, const ConstBlock& a, const ConstBlock& b,
+                                      double s = 1.0) {
+    if (c.size() == 0) return;
+    for (Index k = 0; k < a.rows; k += product_depth) {
+        const Index depth = std::min(product_depth, a.rows - k);
+        mapped<Scalar>(c).noalias() += s * mapped<Scalar>(a.part(k, 0, depth, a.cols)).transpose() *
+                                       mapped<Scalar>(b.part(k, 0, depth, b.cols));
+    }
+}
+
+template <class Scalar = double>
+Matrix product(const ConstBlock& a, const ConstBlock& b) {
+    Matrix c = Matrix::Zero(a.rows, b.cols);
+    add_product<Scalar>(c, a, b);
+    return c;
+}
+template <class Scalar = double>
+Matrix product_tn(const ConstBlock& a, const ConstBlock& b) {
+    Matrix c = Matrix::Zero(a.cols, b.cols);
+    add_product_tn<Scalar>(c, a, b);
+    return c;
+}
+/// A Bᵀ, for a B that is small beside the product.
+template <class Scalar = double>
+Matrix product_nt(const ConstBlock& a, const ConstBlock& b) {
+    return product<Scalar>(a, transposed<Scalar>(b));
+}
+
+/// y ← y + A x for runs of numbers: a column at a time, so that nothing is packed. For the few rows of a
+/// tile of outputs.
+template <class Scalar = double>
+void add_matrix_vector(double* y, const ConstBlock& a, const double* x) {
+    if (a.rows == 1 && a.contiguous() && a.stride == 1) {
+        *y += dot_run<Scalar>(a.data, x, a.cols);
+        return;
+    }
+    for (Index j = 0; j < a.cols; ++j) {
+        const double* column = a.column(j);
+        for (Index i = 0; i < a.rows; ++i) y[i] += column[i] * x[j];
+    }
+}
+
+/// C ← C + s x yᵀ.
+template <class Scalar = double>
+void add_outer(const Block& c, double s, const double* x, const double* y) {
+    for (Index j = 0; j < c.cols; ++j) {
+        double* column = c.column(j);
+        const double factor = s * y[j];
+        for (Index i = 0; i < c.rows; ++i) column[i] += factor * x[i];
+    }
+}
+
+/// Lower part of C ← C + s A Aᵀ.
+template <class Scalar = double>
+[[gnu::noinline]] void rank_update(const Block& c, const ConstBlock& a, double s = 1.0) {
+    if (c.size() == 0 || a.cols == 0) return;
+    mapped<Scalar>(c).template selfadjointView<Eigen::Lower>().rankUpdate(mapped<Scalar>(a), s);
+}
+
+/// Lower part of C ← C + s Aᵀ A.
+template <class Scalar = double>
+[[gnu::noinline]] void rank_update_tn(const Block& c, const ConstBlock& a, double s = 1.0) {
+    if (c.size() == 0 || a.rows == 0) return;
+    mapped<Scalar>(c).template selfadjointView<Eigen::Lower>().rankUpdate(mapped<Scalar>(a).transpose(), s);
+}
+
+// ---- triangular systems
+// --------------------------------------------------------------------------------------
+
+/// X ← L⁻¹ X, L the lower triangle.
+template <class Scalar = double>
+[[gnu::noinline]] void solve_lower(const ConstBlock& l, const Block& x) {
+    if (x.size() == 0) return;
+    DenseMap<Scalar> right = mapped<Scalar>(x);
+    mapped<Scalar>(l).template triangularView<Eigen::Lower>().solveInPlace(right);
+}
+
+/// X ← L⁻ᵀ X.
+template <class Scalar = double>
+[[gnu::noinline]] void solve_lower_transposed(const ConstBlock& l, const Block& x) {
+    if (x.size() == 0) return;
+    DenseMap<Scalar> right = mapped<Scalar>(x);
+    mapped<Scalar>(l).transpose().template triangularView<Eigen::Upper>().solveInPlace(right);
+}
+
+/// X ← U⁻¹ X, U the upper triangle. By columns: for the small triangles of a least-squares problem.
+inline void solve_upper(const ConstBlock& u, const Block& x) {
+    for (Index c = 0; c < x.cols; ++c)
+        for (Index j = u.cols - 1; j >= 0; --j) {
+            const double value = x(j, c) /= u(j, j);
+            for (Index i = 0; i < j; ++i) x(i, c) -= value * u(i, j);
+        }
+}
+
+// ---- factorisations
+// ------------------------------------------------------------------------------------------
+
+/// A = L Lᵀ by blocks, in place: reads and writes the lower triangle. False where a pivot is not positive; A
+/// is then spoilt. O(n³/3).
+template <class Scalar = double>
+[[gnu::noinline]] bool cholesky(const Block& a) {
+    constexpr Index width = 32;
+    const Index n = a.rows;
+    for (Index first = 0; first < n; first += width) {
+        const Index k = std::min(width, n - first), below = n - first - k;
+        const Block corner = a.part(first, first, k, k);
+        for (Index j = 0; j < k; ++j) {
+            for (Index c = 0; c < j; ++c)
+                for (Index i = j; i < k; ++i) corner(i, j) -= corner(j, c) * corner(i, c);
+            if (!(corner(j, j) > 0.0)) return false;
+            const double root = std::sqrt(corner(j, j));
+            corner(j, j) = root;
+            for (Index i = j + 1; i < k; ++i) corner(i, j) /= root;
+        }
+        if (below == 0) break;
+        // The panel below, A₂₁ ← A₂₁ L₁₁⁻ᵀ, a column at a time, then A₂₂ ← A₂₂ − A₂₁ A₂₁ᵀ.
+        const Block panel = a.part(first + k, first, below, k);
+        for (Index j = 0; j < k; ++j) {
+            for (Index c = 0; c < j; ++c)
+                add_scaled<Scalar>(panel.columns(j, 1), -corner(j, c), panel.columns(c, 1));
+            scale<Scalar>(panel.columns(j, 1), 1.0 / corner(j, j));
+        }
+        rank_update<Scalar>(a.part(first + k, first + k, below, below), panel, -1.0);
+    }
+    return true;
+}
+
+/// X ← A⁻¹ X from the Cholesky factor L.
+template <class Scalar = double>
+void cholesky_solve(const ConstBlock& l, const Block& x) {
+    solve_lower<Scalar>(l, x);
+    solve_lower_transposed<Scalar>(l, x);
+}
+
+/// X ← A⁻¹ X for a symmetric A, of which the lower triangle is read and spoilt: P A Pᵀ = L D Lᵀ with the
+/// largest pivot first (Golub and Van Loan, 4.2.8), which bears matrices that are singular up to rounding.
+/// Where a pivot vanishes, so does that entry of the solution. O(n³/3) and not blocked: for n up to 1500.
+template <class Scalar = double>
+[[gnu::noinline]] void ldlt_solve(const Block& a, const Block& x) {
+    const Index n = a.rows;
+    std::vector<Index> swapped(static_cast<std::size_t>(n));
+    Vector scaled(n);
+    for (Index k = 0; k < n; ++k) {
+        Index best = k;
+        for (Index i = k + 1; i < n; ++i)
+            if (std::abs(a(i, i)) > std::abs(a(best, best))) best = i;
+        swapped[static_cast<std::size_t>(k)] = best;
+        if (best != k) {
+            for (Index j = 0; j < k; ++j) std::swap(a(k, j), a(best, j));
+            for (Index i = best + 1; i < n; ++i) std::swap(a(i, k), a(i, best));
+            for (Index i = k + 1; i < best; ++i) std::swap(a(i, k), a(best, i));
+            std::swap(a(k, k), a(best, best));
+            for (Index j = 0; j < x.cols; ++j) std::swap(x(k, j), x(best, j));
+        }
+        // a_k ← (a_k − L (D l_k)) / d_k, from row k on
+        if (k > 0) {
+            for (Index j = 0; j < k; ++j) scaled(j) = a(j, j) * a(k, j);
+            add_product<Scalar>(a.part(k, k, n - k, 1), a.part(k, 0, n - k, k),
+                                ConstBlock(scaled.data(), k, 1, n), -1.0);
+        }
+        const double pivot = a(k, k);
+        if (std::abs(pivot) > 0.0) scale<Scalar>(a.part(k + 1, k, n - k - 1, 1), 1.0 / pivot);
+    }
+    for (Index c = 0; c < x.cols; ++c) {
+        for (Index j = 0; j < n; ++j)  // L
+            add_scaled<Scalar>(x.part(j + 1, c, n - j - 1, 1), -x(j, c), a.part(j + 1, j, n - j - 1, 1));
+        for (Index i = 0; i < n; ++i)  // D
+            x(i, c) = std::abs(a(i, i)) > std::numeric_limits<double>::min() ? x(i, c) / a(i, i) : 0.0;
+        for (Index j = n - 1; j >= 0; --j)  // Lᵀ
+            x(j, c) -= dot_run<Scalar>(a.column(j) + j + 1, x.column(c) + j + 1, n - j - 1);
+        for (Index k = n - 1; k >= 0; --k) std::swap(x(k, c), x(swapped[static_cast<std::size_t>(k)], c));
+    }
+}
+
+/// One Householder reflection H = I − τ v vᵀ, v = (1, tail), that maps a run of n numbers to (β, 0, ...).
+/// `run` is left as (β, tail).
+template <class Scalar = double>
+double make_reflection(double* run, Index n) {
+    const double tail = n > 1 ? dot_run<Scalar>(run + 1, run + 1, n - 1) : 0.0;
+    if (!(tail > std::numeric_limits<double>::min())) return 0.0;
+    const double beta = -std::copysign(std::sqrt(run[0] * run[0] + tail), run[0]);
+    const double tau = (beta - run[0]) / beta;
+    scale<Scalar>(Block(run + 1, n - 1, 1, n), 1.0 / (run[0] - beta));
+    run[0] = beta;
+    return tau;
+}
+
+/// `other` ← H other, for the reflection that make_reflection left in `run`.
+template <class Scalar = double>
+void reflect(const double* run, double tau, Index n, double* other) {
+    if (tau == 0.0) return;
+    const double along = tau * (other[0] + (n > 1 ? dot_run<Scalar>(run + 1, other + 1, n - 1) : 0.0));
+    other[0] -= along;
+    add_scaled<Scalar>(Block(other + 1, n - 1, 1, n), -along, ConstBlock(run + 1, n - 1, 1, n));
+}
+
+/// A ← R of A = QR, by blocks of reflections (I − V T Vᵀ, Schreiber and Van Loan 1989), zero below the
+/// diagonal. O(m n²).
+template <class Scalar = double>
+[[gnu::noinline]] void triangularize(const Block& a) {
+    constexpr Index width = 32;
+    const Index m = a.rows, n = a.cols, steps = std::min(m, n);
+    for (Index first = 0; first < steps; first += width) {
+        const Index k = std::min(width, steps - first), tall = m - first;
+        Matrix v = Matrix::Zero(tall, k), t = Matrix::Zero(k, k);
+        for (Index c = 0; c < k; ++c) {
+            const Index j = first + c, rest = m - j;
+            double* run = a.column(j) + j;
+            const double tau = make_reflection<Scalar>(run, rest);
+            for (Index other = j + 1; other < first + k; ++other)
+                reflect<Scalar>(run, tau, rest, a.column(other) + j);
+            v(c, c) = 1.0;
+            for (Index i = 1; i < rest; ++i) {
+                v(c + i, c) = tau != 0.0 ? run[i] : 0.0;
+                run[i] = 0.0;
+            }
+            // t_c = −τ T Vᵀv_c, above the diagonal τ
+            t(c, c) = tau;
+            Vector along(c);
+            for (Index i = 0; i < c; ++i)
+                along(i) = -tau * dot_run<Scalar>(v.data() + i * tall + c, v.data() + c * tall + c, tall - c);
+            for (Index i = 0; i < c; ++i)
+                for (Index l = i; l < c; ++l) t(i, c) += t(i, l) * along(l);
+        }
+        const Index right = n - first - k;
+        if (right == 0) continue;
+        const Block rest = a.part(first, first + k, tall, right);
+        add_product<Scalar>(rest, v, product_tn<Scalar>(t, product_tn<Scalar>(v, rest)), -1.0);
+    }
+}
+
+/// What a least-squares problem with column pivoting tells.
+struct PivotedSolution {
+    std::vector<Index> order{};  ///< the columns as the pivots took them
+    Index rank{};                ///< how many of them count
+    Matrix solution{};           ///< columns x right-hand sides, zero for columns beyond the rank
+};
+
+/// argmin over X of ‖A X − B‖, by reflections with the largest remaining column first (Businger and Golub
+/// 1965); columns whose pivot is below `threshold` of the largest do not count. Column norms are recomputed
+/// at each step: O(m n²), for the small problems that triangularize() leaves.
+template <class Scalar = double>
+[[gnu::noinline]] PivotedSolution pivoted_least_squares(Matrix a, Matrix b, double threshold) {
+    const Index m = a.rows(), n = a.cols(), steps = std::min(m, n);
+    PivotedSolution out;
+    for (Index j = 0; j < n; ++j) out.order.push_back(j);
+    double largest = 0.0;
+    for (Index j = 0; j < steps; ++j) {
+        Index best = j;
+        double most = -1.0;
+        for (Index k = j; k < n; ++k) {
+            const double size = dot_run<Scalar>(&a(j, k), &a(j, k), m - j);
+            if (size > most) {
+                most = size;
+                best = k;
+            }
+        }
+        if (best != j) {
+            std::swap_ranges(&a(0, j), &a(0, j) + m, &a(0, best));
+            std::swap(out.order[static_cast<std::size_t>(j)], out.order[static_cast<std::size_t>(best)]);
+        }
+        const double tau = make_reflection<Scalar>(&a(j, j), m - j);
+        for (Index k = j + 1; k < n; ++k) reflect<Scalar>(&a(j, j), tau, m - j, &a(j, k));
+        for (Index k = 0; k < b.cols(); ++k) reflect<Scalar>(&a(j, j), tau, m - j, &b(j, k));
+        largest = std::max(largest, std::abs(a(j, j)));
+    }
+    while (out.rank < steps && std::abs(a(out.rank, out.rank)) > threshold * largest) ++out.rank;
+    out.solution = Matrix::Zero(n, b.cols());
+    solve_upper(ConstBlock(a.data(), out.rank, out.rank, m), Block(b.data(), out.rank, b.cols(), m));
+    for (Index c = 0; c < b.cols(); ++c)
+        for (Index i = 0; i < out.rank; ++i)
+            out.solution(out.order[static_cast<std::size_t>(i)], c) = b(i, c);
+    return out;
+}
+
+/// The eigenvector of the largest eigenvalue of a small symmetric matrix, by Jacobi's rotations. Its largest
+/// entry is positive. O(n³) a sweep, about 6 sweeps.
+template <class Scalar = double>
+[[gnu::noinline]] Vector leading_axis(Matrix a) {
+    constexpr int most_sweeps = 50;
+    const Index n = a.rows();
+    if (const double size = max_abs(a); size > 0.0) scale<Scalar>(a, 1.0 / size);  // squares stay finite
+    Matrix v = Matrix::Identity(n, n);
+    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+        double off = 0.0, on = 0.0;
+        for (Index p = 0; p < n; ++p)
+            for (Index q = 0; q < n; ++q) (p == q ? on : off) += a(p, q) * a(p, q);
+        if (off <= std::numeric_limits<double>::epsilon() * std::numeric_limits<double>::epsilon() * on)
+            break;
+        for (Index p = 0; p < n; ++p)
+            for (Index q = p + 1; q < n; ++q) {
+                if (a(p, q) == 0.0) continue;
+                const double theta = (a(q, q) - a(p, p)) / (2.0 * a(p, q));
+                const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(1.0, theta));
+                const double c = 1.0 / std::hypot(1.0, t), s = t * c;
+                const auto rotate = [&](double& x, double& y) {
+                    const double before = x;
+                    x = c * before - s * y;
+                    y = s * before + c * y;
+                };
+                for (Index k = 0; k < n; ++k) rotate(a(k, p), a(k, q));
+                for (Index k = 0; k < n; ++k) rotate(a(p, k), a(q, k));
+                for (Index k = 0; k < n; ++k) rotate(v(k, p), v(k, q));
+            }
+    }
+    Index best = 0;
+    for (Index j = 1; j < n; ++j)
+        if (a(j, j) > a(best, best)) best = j;
+    Vector axis(n);
+    Index peak = 0;
+    for (Index i = 0; i < n; ++i) {
+        axis(i) = v(i, best);
+        if (std::abs(axis(i)) > std::abs(axis(peak))) peak = i;
+    }
+    if (n > 0 && axis(peak) < 0.0) scale<Scalar>(axis, -1.0);
+    return axis;
+}
+
+}  // namespace kernelet::detail

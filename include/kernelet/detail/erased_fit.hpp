@@ -1,0 +1,66 @@
+#pragma once
+
+#include <kernelet/concepts.hpp>
+#include <kernelet/domains/any_domain.hpp>
+#include <kernelet/domains/input_scaling.hpp>
+#include <kernelet/dual/dual_solution.hpp>
+#include <kernelet/dual/warm_start.hpp>
+#include <kernelet/kernels/any_kernel.hpp>
+#include <kernelet/losses/any_loss.hpp>
+#include <kernelet/model/model_statistics.hpp>
+#include <kernelet/options.hpp>
+#include <kernelet/report.hpp>
+
+#include <functional>
+
+/// The boundary between an estimator, a template of kernel, loss and solver, and the fit, which is compiled once
+/// for all of them.
+namespace kernelet::detail {
+
+/// A dual solver on the one type of problem that a fit makes.
+using ErasedSolver = std::function<DualSolution(const ErasedDualProblem&, const ObserverFunction&)>;
+
+/// Not inline, so that `extern template` spares a file its compilation.
+template <class Solver>
+ErasedSolver erase_solver(const Solver& solver) {
+    return [solver](const ErasedDualProblem& problem, const ObserverFunction& observer) -> DualSolution {
+        return solver.solve(problem, observer);
+    };
+}
+
+/// What an estimator is made of.
+struct FitProblem {
+    AnyKernel kernel;
+    AnyLoss loss;
+    ErasedSolver solver;
+    Options options{};
+};
+
+/// The samples with sizes and values checked, y as q x n and weights filled in.
+template <class Scalar = double>
+Samples checked_samples(const FitProblem& problem, Samples samples);
+
+/// What a fit returns, in the fit's own units where a scaling applies.
+struct ErasedFit {
+    InputScaling scaling{};
+    Matrix nodes{};         ///< (d + p) x K
+    Matrix coefficients{};  ///< K x q
+    Vector offset{};        ///< q
+    ModelStatistics statistics{};
+    Matrix field_x{};       ///< the samples of the dual, d x m
+    Matrix field_lambda{};  ///< q x m
+    Report report{};
+    Matrix multipliers{};  ///< λ, q x n, in the order of the samples given
+};
+
+/// samples → dual → field → peaks → refit → model, on the domain read off the samples.
+template <class Scalar = double>
+ErasedFit fit_samples(const FitProblem& problem, const Samples& samples, ObserverFunction observer,
+                      const WarmStart& warm);
+
+/// The same on a domain that was given.
+template <class Scalar = double>
+ErasedFit fit_on_domain(const FitProblem& problem, const Samples& samples, const AnyDomain& domain,
+                        ObserverFunction observer);
+
+}  // namespace kernelet::detail

@@ -1,0 +1,314 @@
+#pragma once
+
+#include <kernelet/dual/augmented_dual.hpp>
+#include <kernelet/dual/augmented_newton.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+namespace detail {
+
+/// The directions of AugmentedNewton: one Newton system, solved in the space where it is smallest.
+class NewtonDirections {
+public:
+    explicit NewtonDirections(const AugmentedNewtonOptions& options) : options_(options) {}
+
+    /// What stays the same from step to step at γ = 0, where all nodes are on with one slope.
+    struct Cache {
+        Matrix samples{};  // K diag(ρ) Kᵀ, n x n
+        Matrix nodes{};    // Kᵀ K, m x m
+    };
+
+    /// Solves (J/σ + K diag(ρ h) Kᵀ + c11ᵀ + damping) Δ = −(f − ŷ), in the smaller of the two spaces; the
+    /// third term where there is an intercept.
+    template <class Dual, class Point>
+    Matrix operator()(const Dual& dual, const Point& now, const NewtonDamping& damping, Cache& cache) const {
+        const Index n = dual.problem().samples();
+        const std::vector<Index> on = dual.on();
+        const auto m = static_cast<Index>(on.size());
+        const bool one_output = dual.problem().outputs() == 1;
+        const double* first = now.target.diagonal.data();
+        if (one_output && m > 0 && m < n && m <= options_.dense_nodes &&
+            (*std::min_element(first, first + n) > 0.0 ||
+             (n > options_.dense_samples && *std::max_element(first, first + n) > 0.0)))
+            return low_rank_direction(dual, now, damping, on, cache);
+        if (!one_output || n > options_.dense_samples) return iterative_direction(dual, now, damping, on);
+        if (dual.problem().gamma > 0.0) return factored_direction(dual, now, damping, active_gram(dual, on));
+        const double slope = dual.slope(0.0);
+        if (cache.samples.size() == 0) {
+            cache.samples = active_gram(dual, on);
+            scale(cache.samples, 1.0 / slope);
+        }
+        Matrix h = cache.samples;
+        scale(h, slope);
+        return factored_direction(dual, now, damping, std::move(h));
+    }
+
+private:
+    /// ρ_j h_j at the nodes that are on.
+    template <class Dual>
+    static Vector slopes_of(const Dual& dual, const std::vector<Index>& on) {
+        Vector slopes(static_cast<Index>(on.size()));
+        for (Index c = 0; c < slopes.size(); ++c) {
+            const Index j = on[static_cast<std::size_t>(c)];
+            slopes(c) = dual.quadrature().weights(j) * dual.slope(dual.shifted_length(j));
+        }
+        return slopes;
+    }
+
+    /// Woodbury's identity, for many samples and few nodes that are on, D = J's diagonal/σ + damping > 0:
+    ///     (D + K R Kᵀ)⁻¹ = D⁻¹ − D⁻¹ K (R⁻¹ + Kᵀ D⁻¹ K)⁻¹ Kᵀ D⁻¹,   R = diag(ρ h),
+    /// and Sherman and Morrison's for J's direction and for the intercept. O(n m² + m³), a strip of samples
+    /// at a time.
+    template <class Dual, class Point>
+    static Matrix low_rank_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                                     const std::vector<Index>& on, Cache& cache) {
+        const Index n = dual.problem().samples();
+        const Matrix nodes = columns_of(dual.quadrature().nodes, on);
+        const Vector slopes = slopes_of(dual, on);
+        const Vector inverse = inverse_diagonal(dual, now, damping, sum(slopes));  // D⁻¹
+        Matrix system;
+        const bool uniform = *std::max_element(inverse.data(), inverse.data() + n) ==
+                             *std::min_element(inverse.data(), inverse.data() + n);
+        if (uniform && dual.problem().gamma == 0.0) {
+            if (cache.nodes.size() == 0) cache.nodes = node_gram(dual, nodes, Vector::Ones(n));
+            system = cache.nodes;
+            scale(system, inverse(0));
+        } else {
+            system = node_gram(dual, nodes, inverse);
+        }
+        for (Index c = 0; c < slopes.size(); ++c) system(c, c) += 1.0 / slopes(c);
+        cholesky(system);
+        const auto without_intercept = [&](const Matrix& right) -> Matrix {  // 1 x n
+            Matrix solution = with_scaled_columns(right, inverse.data());
+            Matrix inner = transposed(dual.problem().field(solution, nodes));
+            cholesky_solve(system, inner);
+            const Matrix image = dual.problem().values(nodes, transposed(inner));
+            for (Index i = 0; i < n; ++i) solution(0, i) -= image(0, i) * inverse(i);
+            return solution;
+        };
+        const double curvature = dual.intercept_curvature();
+        const Matrix constant = curvature > 0.0 ? without_intercept(Matrix::Ones(1, n)) : Matrix{};
+        const auto solve = [&](const Matrix& right) -> Matrix {
+            Matrix solution = without_intercept(right);
+            // (B + c11ᵀ)⁻¹ r = B⁻¹r − B⁻¹1 · c 1ᵀB⁻¹r / (1 + c 1ᵀB⁻¹1)
+            if (curvature > 0.0)
+                add_scaled(solution, -curvature * sum(solution) / (1.0 + curvature * sum(constant)),
+                           constant);
+            return solution;
+        };
+        Matrix direction = solve(now.residual);
+        const Matrix& v = now.target.direction;
+        if (any_nonzero(v)) {
+            // (B − s vvᵀ)⁻¹ r = B⁻¹r + B⁻¹v · s vᵀB⁻¹r / (1 − s vᵀB⁻¹v)
+            const Matrix along = solve(v);
+            const double left = 1.0 - dual.step() * dot(v, along);
+            if (left > 0.0) add_scaled(direction, dual.step() * dot(v, direction) / left, along);
+        }
+        scale(direction, -1.0);
+        return direction;
+    }
+
+    /// 1/(J's diagonal/σ + damping), n. Samples that the loss holds at a kink have no curvature: they get a
+    /// small share of the mean, so that steps there are short.
+    template <class Dual, class Point>
+    static Vector inverse_diagonal(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                                   double slopes) {
+        constexpr double held = 1e-3;
+        const Matrix& diagonal = now.target.diagonal;
+        const auto n = static_cast<double>(diagonal.cols());
+        const double least = held * sum(diagonal) / n;
+        Vector d(diagonal.cols());
+        for (Index i = 0; i < d.size(); ++i) d(i) = dual.step() * std::max(diagonal(0, i), least);
+        const double added = damping.ridge(sum(d) / n + slopes);
+        for (Index i = 0; i < d.size(); ++i) d(i) = 1.0 / (d(i) + added);
+        return d;
+    }
+
+    /// Kᵀ diag(w) K over the samples, its lower triangle, a strip of tiles at a time. O(n m²).
+    template <class Dual>
+    static Matrix node_gram(const Dual& dual, const Matrix& nodes, const Vector& w) {
+        constexpr Index strip_tiles = 4;
+        const TiledPoints& points = dual.problem().points;
+        const auto& kernel = dual.problem().kernel;
+        Matrix gram = Matrix::Zero(nodes.cols(), nodes.cols());
+        Matrix strip(strip_tiles * TiledPoints::tile, nodes.cols());
+        Vector reach(nodes.cols());
+        for (Index c = 0; c < nodes.cols(); ++c) reach(c) = reach_of(kernel, column_ref(nodes, c));
+        for (Index first = 0; first < points.tiles(); first += strip_tiles) {
+            Index filled = 0;
+            for (Index t = first; t < std::min(points.tiles(), first + strip_tiles); ++t) {
+                const Index count = points.count(t);
+                for (Index c = 0; c < nodes.cols(); ++c) {
+                    double* values = &strip(filled, c);
+                    if (points.touches(t, &nodes(0, c), reach(c))) {
+                        kernel.values(points.rows(t), column_ref(nodes, c), run_ref(values, count));
+                        for (Index i = 0; i < count; ++i) values[i] *= std::sqrt(w(points.first(t) + i));
+                    } else {
+                        std::fill_n(values, count, 0.0);
+                    }
+                }
+                filled += count;
+            }
+            rank_update_tn(gram, ConstBlock(strip).part(0, 0, filled, nodes.cols()));
+        }
+        return gram;
+    }
+
+    /// K diag(ρ h) Kᵀ, its lower triangle, a panel of columns at a time. O(n² |on|).
+    template <class Dual>
+    static Matrix active_gram(const Dual& dual, const std::vector<Index>& on) {
+        constexpr Index panel_columns = 64;
+        const Index n = dual.problem().samples(), m = static_cast<Index>(on.size());
+        const Vector slopes = slopes_of(dual, on);
+        Matrix h = Matrix::Zero(n, n);
+        Matrix panel(n, panel_columns);
+        for (Index first = 0; first < m; first += panel_columns) {
+            const Index count = std::min(panel_columns, m - first);
+            // A rule lists narrow kernels side by side and the samples are in spatial order: the panel is
+            // zero outside of a short range of rows.
+            Index begin = n, end = 0;
+            for (Index c = 0; c < count; ++c) {
+                const Index j = on[static_cast<std::size_t>(first + c)];
+                const auto [low, high] = kernel_column(dual.problem().kernel, dual.problem().points,
+                                                       column_ref(dual.quadrature().nodes, j), &panel(0, c));
+                scale(Block(panel).columns(c, 1), std::sqrt(slopes(first + c)));
+                begin = std::min(begin, low);
+                end = std::max(end, high);
+            }
+            if (begin >= end) continue;
+            rank_update(Block(h).part(begin, begin, end - begin, end - begin),
+                        ConstBlock(panel).part(begin, 0, end - begin, count));
+        }
+        return h;
+    }
+
+    /// By a factorisation of the n x n matrix. O(n³).
+    template <class Dual, class Point>
+    static Matrix factored_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                                     Matrix h) {
+        const Index n = h.rows();
+        double trace = 0.0;
+        for (Index i = 0; i < n; ++i) h(i, i) += dual.step() * now.target.diagonal(0, i);
+        rank_update_tn(h, now.target.direction, -dual.step());
+        for (Index i = 0; i < n; ++i) trace += h(i, i);
+        add_to_diagonal(h, damping.ridge(trace / static_cast<double>(n)));
+        if (const double curvature = dual.intercept_curvature(); curvature > 0.0)
+            for (Index j = 0; j < n; ++j)
+                for (Index i = j; i < n; ++i) h(i, j) += curvature;
+        Matrix direction = transposed(now.residual);
+        ldlt_solve(h, direction);
+        scale(direction, -1.0);
+        direction.resize(1, n);
+        return direction;
+    }
+
+    /// The Newton system of q outputs as a linear map. The slope at a node that is on is
+    /// h uuᵀ + (|a|/|b|)(I − uuᵀ), u = b/|b|.
+    template <class Dual, class Point>
+    struct NewtonMap {
+        const Dual& dual;
+        const Point& now;
+        Matrix nodes;          // those that are on
+        Matrix along;          // u, q x nodes
+        Vector slope, across;  // ρ h and ρ |a|/|b|
+        double added = 0.0;    // damping
+
+        NewtonMap(const Dual& dual_, const Point& now_, const NewtonDamping& damping,
+                  const std::vector<Index>& on)
+            : dual(dual_),
+              now(now_),
+              nodes(columns_of(dual_.quadrature().nodes, on)),
+              along(dual_.problem().outputs(), nodes.cols()),
+              slope(nodes.cols()),
+              across(nodes.cols()) {
+            const Matrix& diagonal = now.target.diagonal;
+            double mean_diagonal = dual.step() * sum(diagonal) / static_cast<double>(diagonal.size());
+            for (Index c = 0; c < nodes.cols(); ++c) {
+                const Index j = on[static_cast<std::size_t>(c)];
+                const double length = dual.shifted_length(j), weight = dual.quadrature().weights(j);
+                const Vector b = dual.shifted(j);
+                for (Index o = 0; o < b.size(); ++o) along(o, c) = length > 0.0 ? b(o) / length : b(o);
+                slope(c) = weight * dual.slope(length);
+                across(c) = weight * dual.slope_across(length);
+                mean_diagonal += slope(c);
+            }
+            added = damping.ridge(mean_diagonal);
+        }
+
+        /// O(n |on|) kernel values, twice.
+        Matrix operator()(const Matrix& v) const {
+            Matrix image = dual.problem().field(v, nodes);
+            for (Index c = 0; c < nodes.cols(); ++c) {
+                double part = 0.0;
+                for (Index o = 0; o < image.rows(); ++o) part += along(o, c) * image(o, c);
+                for (Index o = 0; o < image.rows(); ++o)
+                    image(o, c) = across(c) * image(o, c) + (slope(c) - across(c)) * part * along(o, c);
+            }
+            Matrix result = dual.problem().values(nodes, image);
+            const double projected = dot(now.target.direction, v);
+            const Matrix& diagonal = now.target.diagonal;
+            for (Index i = 0; i < v.size(); ++i)
+                result(i) +=
+                    dual.step() * (diagonal(i) * v(i) - projected * now.target.direction(i)) + added * v(i);
+            if (const double curvature = dual.intercept_curvature(); curvature > 0.0) {
+                Vector sums = row_sums(v);
+                scale(sums, curvature);
+                add_to_rows(result, sums);
+            }
+            return result;
+        }
+    };
+
+    /// Conjugate gradients on NewtonMap.
+    template <class Dual, class Point>
+    Matrix iterative_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                               const std::vector<Index>& on) const {
+        constexpr double forcing = 0.05;  // relative residual; accuracy comes from the Newton steps
+        const NewtonMap<Dual, Point> apply(dual, now, damping, on);
+        Matrix x = Matrix::Zero(now.residual.rows(), now.residual.cols());
+        Matrix r = now.residual;
+        scale(r, -1.0);
+        Matrix p = r;
+        double rr = squared_norm(r);
+        const double goal = forcing * forcing * rr;
+        for (Index step = 0; step < options_.max_inner && rr > goal; ++step) {
+            const Matrix image = apply(p);
+            const double curvature_along = dot(p, image);
+            if (!(curvature_along > 0.0)) break;
+            add_scaled(x, rr / curvature_along, p);
+            add_scaled(r, -rr / curvature_along, image);
+            const double next = squared_norm(r);
+            scale(p, next / rr);
+            add_scaled(p, 1.0, r);
+            rr = next;
+        }
+        return x;
+    }
+
+    const AugmentedNewtonOptions& options_;
+};
+
+}  // namespace detail
+
+template <class Kernel, class Loss, class Domain>
+DualSolution AugmentedNewton::solve(const DualProblem<Kernel, Loss, Domain>& problem,
+                                    const ObserverFunction& observer) const {
+    AugmentedDual dual(problem, options_.stopping);
+    NewtonDamping damping;
+    const detail::NewtonDirections newton_direction(options_);
+    detail::NewtonDirections::Cache cache;
+    return dual.solve(options_.max_iterations, observer, [&](const auto& now) {
+        const Matrix direction = newton_direction(dual, now, damping, cache);
+        const Matrix field_direction = problem.field(direction, dual.quadrature().nodes);
+        const double length = dual.search(direction, field_direction, detail::dot(direction, now.residual));
+        damping.learn(length);
+        return length > 0.0;
+    });
+}
+
+}  // namespace kernelet

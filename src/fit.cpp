@@ -1,0 +1,17 @@
+// The fit, compiled once: everything between samples and a model that does not depend on kernel, loss or solver.
+#include <kernelet/compiled.hpp>
+#include <kernelet/detail/build.hpp>
+#include <kernelet/estimator_impl.hpp>
+
+namespace kernelet::detail {
+
+template Samples checked_samples<double>(const FitProblem&, Samples);
+template ErasedFit fit_samples<double>(const FitProblem&, const Samples&, ObserverFunction, const WarmStart&);
+template ErasedFit fit_on_domain<double>(const FitProblem&, const Samples&, const AnyDomain&,
+                                         ObserverFunction);
+
+template <class Build>
+void CompiledBuild<Build>::flags_must_match() {}
+template struct CompiledBuild<ThisBuild>;
+
+}  // namespace kernelet::detail

@@ -1,0 +1,15 @@
+// The dual solvers on the one type of problem that a fit hands to them.
+#include <kernelet/compiled.hpp>
+#include <kernelet/dual/automatic_solver_impl.hpp>
+#include <kernelet/dual/point_mass_limit_impl.hpp>
+#include <kernelet/dual/stochastic_supergradient_impl.hpp>
+
+namespace kernelet::detail {
+
+template ErasedSolver erase_solver<AutomaticSolver>(const AutomaticSolver&);
+template ErasedSolver erase_solver<AugmentedNewton>(const AugmentedNewton&);
+template ErasedSolver erase_solver<CoordinateAscent>(const CoordinateAscent&);
+template ErasedSolver erase_solver<PointMassLimit>(const PointMassLimit&);
+template ErasedSolver erase_solver<StochasticSupergradient>(const StochasticSupergradient&);
+
+}  // namespace kernelet::detail

@@ -1,3 +1,0 @@
-#include "estimators.hpp"
-
-template class kernelet::SparseKernelEstimator<>;
