@@ -5,13 +5,14 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | bench | paper | format
+usage: sh cmake/run.sh demo | test | bench | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; all tests with g++; the unit tests with clang++ and sanitizers
   bench   build and run benchmarks/
   paper   build and run the paper's experiments and its rivals, on fewer realisations than the paper and on
           fewer samples where that takes long; what follows goes to the experiments: --full for all of them,
           --realisations N, --threads N
+  compile-times  what programs cost to compile, as multiples of an empty file with <Eigen/Dense>
   format  apply .clang-format
 END
     exit 2
@@ -43,6 +44,7 @@ cli11         libcli11-dev        cli11-devel             cli11
 libsvm        libsvm-dev          libsvm-devel            libsvm
 dlib          libdlib-dev         dlib-devel              dlib
 lapack        liblapack-dev       lapack-devel            -
+time          time                time                    gnu-time
 '
 
 package_of() { # what manager
@@ -92,6 +94,7 @@ present() {
         libsvm) has_file include/libsvm/svm.h || has_file include/svm.h ;;
         dlib) has_file include/dlib/svm.h ;;
         lapack) links g++ -llapack -lblas ;;
+        time) [ -x /usr/bin/time ] ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }
@@ -220,6 +223,33 @@ bench() {
     say "files written by the benchmarks, if any: $(pwd)"
 }
 
+compile_cost() { # flags..., file: user seconds and megabytes of the cheaper of two runs
+    for run in 1 2; do
+        /usr/bin/time -f '%U %M' g++ -std=c++20 -O2 $eigen_flags -Iinclude "$@" -c -o /dev/null 2>&1 | tail -n 1
+    done | sort -n | head -n 1
+}
+
+compile_times() {
+    install_missing g++ eigen pkg-config time
+    check g++ eigen time
+    eigen_flags=$(pkg-config --cflags eigen3 2>/dev/null || echo -I/usr/include/eigen3)
+    folder=benchmarks/compile_times
+    unit=$(compile_cost $folder/empty.cpp | cut -d' ' -f1)
+    printf '| %s, -O2 | user s | times an empty file with <Eigen/Dense> (%s s) | MB |\n|---|---|---|---|\n' \
+        "$(g++ --version | head -n 1)" "$unit"
+    while IFS='|' read -r name flags file; do
+        cost=$(compile_cost $flags $folder/$file)
+        printf '%s %s\n' "$cost" "$unit" | awk -v name="$name" '{ printf "| %s | %.1f | %.1f | %.0f |\n", name, $1, $1 / $3, $2 / 1024 }'
+    done <<'END'
+default fit, compiled mode|-DKERNELET_COMPILED|fit.cpp
+default fit, header-only||fit.cpp
+AnisotropicGaussian and LogisticLoss, compiled mode|-DKERNELET_COMPILED|classifier.cpp
+AnisotropicGaussian and LogisticLoss, header-only||classifier.cpp
+<kernelet/kernelet.hpp> included, header-only||include.cpp
+<kernelet/predict.hpp>, load and predict||predict.cpp
+END
+}
+
 run_in_paper() { # program arguments...: what it prints also goes to <program>.txt
     name=$(basename "$1")
     say "$name"
@@ -260,6 +290,7 @@ case $1 in
     demo) demo ;;
     test) run_tests ;;
     bench) bench ;;
+    compile-times) compile_times ;;
     format)
         install_missing clang-format
         check clang-format

@@ -1,10 +1,9 @@
 #pragma once
 
-/// What the sources of compiled mode (src/) instantiate and a file in that mode therefore does not.
+/// What the sources of compiled mode (src/) instantiate and a file in that mode therefore does not. Nothing
+/// without KERNELET_COMPILED, which a target made by kernelet_add_compiled() defines.
 
-#ifndef KERNELET_COMPILED
-#error "kernelet/compiled.hpp is for compiled mode: link a target made by kernelet_add_compiled()"
-#endif
+#ifdef KERNELET_COMPILED
 
 #include <kernelet/detail/erased_fit.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
@@ -54,3 +53,5 @@ extern template ErasedSolver erase_solver(const PointMassLimit&);
 extern template ErasedSolver erase_solver(const StochasticSupergradient&);
 
 }  // namespace kernelet::detail
+
+#endif

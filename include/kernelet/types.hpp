@@ -1,5 +1,7 @@
 #pragma once
 
+#include <kernelet/detail/requirements.hpp>
+
 #include <Eigen/Core>
 
 #include <algorithm>

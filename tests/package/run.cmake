@@ -16,7 +16,7 @@ function(configure_build_run name expected)
     file(REMOVE_RECURSE ${binary})
     run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${name} -B ${binary} -G ${generator}
         -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_FLAGS_RELEASE=-O1
-        -D Eigen3_DIR=${eigen} ${ARGN})
+        -D Eigen3_DIR=${eigen} ${ARGN}) # what is given last counts
     run(${CMAKE_COMMAND} --build ${binary})
     run(${binary}/consumer)
     if(NOT output MATCHES "^${expected}\n$")

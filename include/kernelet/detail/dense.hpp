@@ -39,12 +39,13 @@ struct ConstBlock {
     ConstBlock(const Derived& values)
         : ConstBlock(values.data(), values.rows(), values.cols(), values.outerStride()) {}
 
-    const double* column(Index j) const { return data + j * stride; }
+    /// Of an empty matrix, which has no data to point into, none.
+    const double* column(Index j) const { return data == nullptr ? nullptr : data + j * stride; }
     double operator()(Index i, Index j) const { return data[i + j * stride]; }
     Index size() const { return rows * cols; }
     /// Rows `first` ... of columns `left` ...
     ConstBlock part(Index first, Index left, Index count, Index width) const {
-        return {data + first + left * stride, count, width, stride};
+        return {data == nullptr ? nullptr : column(left) + first, count, width, stride};
     }
     ConstBlock columns(Index left, Index width) const { return part(0, left, rows, width); }
     /// Whether it is one run of numbers.
@@ -60,10 +61,10 @@ struct Block : ConstBlock {
     template <ColumnStorage Derived>
     Block(Derived&& values) : Block(values.data(), values.rows(), values.cols(), values.outerStride()) {}
 
-    double* column(Index j) const { return const_cast<double*>(data) + j * stride; }
+    double* column(Index j) const { return const_cast<double*>(ConstBlock::column(j)); }
     double& operator()(Index i, Index j) const { return column(j)[i]; }
     Block part(Index first, Index left, Index count, Index width) const {
-        return {column(left) + first, count, width, stride};
+        return {data == nullptr ? nullptr : column(left) + first, count, width, stride};
     }
     Block columns(Index left, Index width) const { return part(0, left, rows, width); }
 };
@@ -130,6 +131,13 @@ inline double max_abs(const ConstBlock& a) {
     for (Index j = 0; j < a.cols; ++j)
         for (Index i = 0; i < a.rows; ++i) largest = std::max(largest, std::abs(a(i, j)));
     return largest;
+}
+
+/// ‖a − b‖² of two runs of n numbers, for small n.
+inline double squared_distance(const double* a, const double* b, Index n) {
+    double squares = 0.0;
+    for (Index c = 0; c < n; ++c) squares += (a[c] - b[c]) * (a[c] - b[c]);
+    return squares;
 }
 
 /// Whether some entry is not zero (NaN is not).

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/dense.hpp>
+#include <kernelet/detail/median.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
@@ -14,19 +15,6 @@
 /// polynomial, and the residual divided by what noise alone would make of it. A median over the samples
 /// ignores the places where the signal is too rough for the polynomial.
 namespace kernelet::detail {
-
-inline double squared_distance(const double* a, const double* b, Index dimension) {
-    double squares = 0.0;
-    for (Index c = 0; c < dimension; ++c) squares += (a[c] - b[c]) * (a[c] - b[c]);
-    return squares;
-}
-
-inline double median(std::vector<double> values) {
-    if (values.empty()) return 0.0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 inline double deviation_from_median(const std::vector<double>& absolute_residuals) {
     constexpr double median_of_absolute_normal = 0.6744897501960817;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <kernelet/detail/noise.hpp>
+#include <kernelet/detail/dense.hpp>
+#include <kernelet/detail/median.hpp>
 #include <kernelet/domains/around_samples.hpp>
 #include <kernelet/domains/box.hpp>
 

@@ -1,0 +1,3 @@
+#include <kernelet/kernelet.hpp>
+
+int main() {}

@@ -1,0 +1,5 @@
+// expect: compile without -ffast-math
+// flags: -ffast-math
+#include <kernelet/kernelet.hpp>
+
+int main() {}
