@@ -22,7 +22,7 @@ public:
     AroundSamples(Matrix samples, Interval widths, Spacing spacing = Spacing::logarithmic)
         : samples_(std::move(samples)), widths_(widths, spacing) {
         detail::require(samples_.rows() > 0 && samples_.cols() > 0, "samples is ", samples_.rows(), " x ",
-                        samples_.cols(), "; samples are d x n, one a column, n >= 1");
+                        samples_.cols(), "; samples are d x n, one per column, n >= 1");
         detail::require_finite(samples_, "samples");
         std::tie(lo_, hi_) = detail::bounding_box(samples_, box_margin);
     }

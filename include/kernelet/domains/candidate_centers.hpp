@@ -20,7 +20,7 @@ public:
     CandidateCenters(Matrix centers, Interval widths, Spacing spacing = Spacing::logarithmic)
         : centers_(std::move(centers)), widths_(widths, spacing) {
         detail::require(centers_.rows() > 0 && centers_.cols() > 0, "centers is ", centers_.rows(), " x ",
-                        centers_.cols(), "; candidate centers are d x M, one a column, M >= 1");
+                        centers_.cols(), "; candidate centers are d x M, one per column, M >= 1");
         detail::require_finite(centers_, "centers");
         std::tie(lo_, hi_) = detail::bounding_box(centers_);
     }

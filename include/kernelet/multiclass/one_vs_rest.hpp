@@ -20,7 +20,7 @@ public:
 
     const Estimator& estimator() const { return estimator_; }
 
-    /// x is d x n, one sample a column, any Eigen expression, float or double; labels n of them, a
+    /// x is d x n, one sample per column, any Eigen expression, float or double; labels n of them, a
     /// std::vector or an Eigen vector, of at least two classes.
     template <class X, class Labels>
     auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels,
