@@ -39,7 +39,7 @@ int main() {
     // y = sin(½πx²) + noise of variance 1e-3, at 201 places
     std::mt19937 random(1);
     std::normal_distribution<double> noise(0.0, std::sqrt(1e-3));
-    const Eigen::RowVectorXd x = Eigen::RowVectorXd::LinSpaced(201, -5.0, 5.0);  // d x n: one sample per column
+    const Eigen::RowVectorXd x = Eigen::RowVectorXd::LinSpaced(201, -5.0, 5.0);  // d x n
     const Eigen::VectorXd y = x.transpose().unaryExpr([&](double at) { return chirp(at) + noise(random); });
 
     const kernelet::SparseKernelEstimator<kernelet::Gaussian, kernelet::SquaredLoss> estimator;
