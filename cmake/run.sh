@@ -7,7 +7,7 @@ usage() {
     cat >&2 <<'END'
 usage: sh cmake/run.sh demo | test | bench | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
-  test    format check; all tests with g++; the unit tests with clang++ and sanitizers
+  test    format check; all tests with g++, clang-tidy among them; the unit tests with clang++ and sanitizers
   bench   build and run benchmarks/
   paper   build and run the paper's experiments and its rivals, on fewer realisations than the paper and on
           fewer samples where that takes long; what follows goes to the experiments: --full for all of them,
@@ -38,6 +38,7 @@ clang         clang               clang                   -
 sanitizers    libclang-rt-N-dev   compiler-rt             -
 libomp        libomp-dev          libomp-devel            libomp
 clang-format  clang-format-14     -                       -
+clang-tidy    clang-tidy-14       -                       -
 benchmark     libbenchmark-dev    google-benchmark-devel  google-benchmark
 zlib          zlib1g-dev          zlib-devel              zlib
 cli11         libcli11-dev        cli11-devel             cli11
@@ -88,6 +89,7 @@ present() {
         sanitizers) links clang++ -fsanitize=address,undefined ;;
         libomp) links clang++ -fopenmp ;;
         clang-format) clang_format ;;
+        clang-tidy) command -v clang-tidy-14 ;;
         benchmark) has_file include/benchmark/benchmark.h ;;
         zlib) has_file include/zlib.h ;;
         cli11) has_file include/CLI/CLI.hpp ;;
@@ -191,7 +193,7 @@ demo() {
 }
 
 run_tests() {
-    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format
+    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format clang-tidy
     check g++ cmake ninja eigen gnuplot catch2 clang sanitizers # the rest is left out where it is not to be had
     skipped=
     check_format

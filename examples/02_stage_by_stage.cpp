@@ -78,19 +78,31 @@ int main() {
     std::printf("peaks     %td, from %td ascents; the highest at z = %.4f, w = %.4f\n", count,
                 count + found.merged, nodes(0, 0), nodes(1, 0));
 
-    // refit: the fewest kernels within the tolerance, slid, completed and pruned from the peaks
-    constexpr double ridge = 1e-5;
-    const kernelet::Slide slide(kernel, points, domain, y, weights, ridge);
-    constexpr double noise_share = 0.01;  // of the variance of y; unused where there is a tolerance
-    kernelet::Goal goal(n, y.squaredNorm(), noise_share, slide.free_rows() + 1, n / 3);
-    goal.within([&](const kernelet::Slid& s) { return feasible.violation(slide.prediction(s)); });
+    // search: the fewest kernels within the tolerance, from the peaks, by forward selection, backward
+    // elimination and Levenberg and Marquardt's method over all centers and widths
+    const kernelet::SearchProblem search_problem{.kernel = kernel,
+                                                 .domain = domain,
+                                                 .points = points,
+                                                 .loss = {kernelet::SquaredLoss{}, y, weights, 0.0},
+                                                 .priors = {.ridge = 1e-5}};
+    kernelet::LevenbergMarquardt<> lm(search_problem);
+    const kernelet::Criterion criterion{.residuals = static_cast<double>(n),
+                                        .energy = lm.energy(),
+                                        .noise = 0.01,  // of the energy; not used where there is a tolerance
+                                        .parameters = static_cast<double>(lm.free_rows() + 1),
+                                        .max_kernels = n / 3,
+                                        .violation = [&](const kernelet::KernelExpansion& trial) {
+                                            return feasible.violation(search_problem.prediction(trial));
+                                        }};
     const Matrix candidates = problem.nodes(1500).nodes;
-    const kernelet::Slid few = kernelet::fewest(slide, goal, nodes, candidates, n / 3);
-    std::printf("refit     %td kernels of %td meet the tolerance, largest coefficient %.3f\n", few.size(),
-                count, few.at.coefficients.cwiseAbs().maxCoeff());
+    const kernelet::SearchOptions search;
+    kernelet::SearchState<> state{lm, criterion, candidates, search};
+    const kernelet::KernelExpansion few = kernelet::SearchStrategy<>(state, n / 3).run(nodes).fit;
+    std::printf("search    %td kernels of %td meet the tolerance, largest coefficient %.3f\n", few.size(),
+                count, few.coefficients.cwiseAbs().maxCoeff());
 
     // model
-    const kernelet::SparseKernelModel model(kernel, identity, few.nodes, few.at.coefficients, offset);
+    const kernelet::SparseKernelModel model(kernel, identity, few.nodes, few.coefficients, offset);
     const Eigen::RowVectorXd fresh = Eigen::RowVectorXd::LinSpaced(1000, -4.995, 4.995);
     const double mse = (model.predict(fresh) - fresh.unaryExpr(&chirp).transpose()).squaredNorm() / 1000.0;
     const Matrix residual = model.predict(x).transpose() - (y.array() + offset(0)).matrix();

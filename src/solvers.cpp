@@ -1,8 +1,8 @@
 // The dual solvers on the one type of problem that a fit hands to them.
 #include <kernelet/compiled.hpp>
 #include <kernelet/dual/automatic_solver_impl.hpp>
-#include <kernelet/dual/point_mass_limit_impl.hpp>
 #include <kernelet/dual/stochastic_supergradient_impl.hpp>
+#include <kernelet/peaks/point_mass_limit_impl.hpp>
 
 namespace kernelet::detail {
 

@@ -2,7 +2,7 @@
 #include "support/signals.hpp"
 
 #include <kernelet/kernels/gaussian.hpp>
-#include <kernelet/refit/least_squares.hpp>
+#include <kernelet/search/least_squares.hpp>
 
 #include <Eigen/QR>
 
@@ -16,6 +16,7 @@ using kernelet::Gaussian;
 using kernelet::Index;
 using kernelet::least_squares;
 using kernelet::LeastSquaresFit;
+using kernelet::LeastSquaresProblem;
 using kernelet::Matrix;
 using kernelet::Vector;
 using kernelet::detail::TiledPoints;
@@ -30,7 +31,7 @@ Matrix design(const Matrix& x, const Matrix& nodes) {
     return k;
 }
 
-/// K kernels a width apart on [0, 1]^d's diagonal: well conditioned.
+/// K kernels one width apart on [0, 1]^d's diagonal: well conditioned.
 Matrix apart(Index d, Index count) {
     Matrix nodes(d + 1, count);
     for (Index j = 0; j < count; ++j)
@@ -50,6 +51,12 @@ Matrix dense(const Matrix& x, const Matrix& nodes, const Matrix& y, const Vector
     return stacked.colPivHouseholderQr().solve(target);
 }
 
+LeastSquaresFit fitted(const Matrix& x, const Matrix& nodes, const Matrix& y, const Vector& weights,
+                       double ridge) {
+    const TiledPoints points(x);
+    return least_squares({Gaussian{}, points, y, weights, ridge}, nodes);
+}
+
 TEST_CASE("coefficients are those of dense least squares", "[least_squares]") {
     for (const Index d : {1, 2})
         for (const Index n : {20, 64, 65, 333, 1000})
@@ -60,8 +67,7 @@ TEST_CASE("coefficients are those of dense least squares", "[least_squares]") {
                     const Matrix nodes = apart(d, 6);
                     const Matrix y = support::normals(outputs, n, seed + 1);
                     const Vector weights = support::uniforms(n, 1, seed + 2, 0.1, 5.0);
-                    const LeastSquaresFit fit =
-                        least_squares(Gaussian{}, TiledPoints(x), nodes, y, weights, ridge);
+                    const LeastSquaresFit fit = fitted(x, nodes, y, weights, ridge);
                     const Matrix exact = dense(x, nodes, y, weights, ridge);
                     INFO("d " << d << ", n " << n << ", q " << outputs << ", ridge " << ridge);
                     CHECK(fit.redundant.empty());
@@ -72,13 +78,14 @@ TEST_CASE("coefficients are those of dense least squares", "[least_squares]") {
                 }
 }
 
-TEST_CASE("the triangle holds the normal equations", "[least_squares]") {
+TEST_CASE("the triangular factor holds the normal equations", "[least_squares]") {
     for (const Index n : {3, 31, 200}) {
         const Matrix x = support::uniforms(1, n, 3);
         const Matrix nodes = apart(1, 7);
         const Matrix y = support::normals(2, n, 4);
         const Vector weights = support::uniforms(n, 1, 5, 0.1, 5.0);
-        const Matrix r = kernelet::triangular_factor(Gaussian{}, TiledPoints(x), nodes, y, weights);
+        const TiledPoints points(x);
+        const Matrix r = kernelet::triangular_factor({Gaussian{}, points, y, weights}, nodes);
         Matrix all(n, 9);
         all << design(x, nodes), y.transpose();
         CHECK(r.rows() <= 9);
@@ -94,7 +101,7 @@ TEST_CASE("with a ridge the gradient of the penalised sum vanishes", "[least_squ
     const Matrix y = support::normals(1, 77, 7);
     const Vector weights = support::uniforms(77, 1, 8, 0.5, 2.0);
     for (const double ridge : {1e-7, 1e-2, 10.0}) {
-        const Matrix a = least_squares(Gaussian{}, TiledPoints(x), nodes, y, weights, ridge).coefficients;
+        const Matrix a = fitted(x, nodes, y, weights, ridge).coefficients;
         const Matrix phi = design(x, nodes);
         const Matrix gradient =
             phi.transpose() * weights.asDiagonal() * (phi * a - y.transpose()) + ridge * weights.sum() * a;
@@ -102,16 +109,16 @@ TEST_CASE("with a ridge the gradient of the penalised sum vanishes", "[least_squ
     }
 }
 
-TEST_CASE("planted coefficients are found", "[least_squares]") {
+TEST_CASE("planted coefficients are recovered", "[least_squares]") {
     const Matrix x = support::uniforms(2, 150, 9);
     const Matrix nodes = apart(2, 5);
     const Matrix truth = support::normals(5, 2, 10);
     const Matrix y = (design(x, nodes) * truth).transpose();
-    const LeastSquaresFit fit = least_squares(Gaussian{}, TiledPoints(x), nodes, y, Vector::Ones(150), 0.0);
+    const LeastSquaresFit fit = fitted(x, nodes, y, Vector::Ones(150), 0.0);
     CHECK((fit.coefficients - truth).cwiseAbs().maxCoeff() <= 1e-9);
 }
 
-TEST_CASE("a weight counts as repeated samples", "[least_squares]") {
+TEST_CASE("a weight of three counts as the sample three times", "[least_squares]") {
     const Matrix x = support::uniforms(1, 30, 11);
     const Matrix y = support::normals(1, 30, 12);
     Vector weights = Vector::Ones(30);
@@ -120,22 +127,19 @@ TEST_CASE("a weight counts as repeated samples", "[least_squares]") {
     repeated_x << x, x.leftCols(10), x.leftCols(10);
     repeated_y << y, y.leftCols(10), y.leftCols(10);
     const Matrix nodes = apart(1, 4);
-    const Matrix a = least_squares(Gaussian{}, TiledPoints(x), nodes, y, weights, 1e-3).coefficients;
-    const Matrix b =
-        least_squares(Gaussian{}, TiledPoints(repeated_x), nodes, repeated_y, Vector::Ones(50), 1e-3)
-            .coefficients;
+    const Matrix a = fitted(x, nodes, y, weights, 1e-3).coefficients;
+    const Matrix b = fitted(repeated_x, nodes, repeated_y, Vector::Ones(50), 1e-3).coefficients;
     CHECK((a - b).cwiseAbs().maxCoeff() <= 1e-11);
 }
 
-TEST_CASE("duplicates are named redundant, and cost nothing", "[least_squares]") {
+TEST_CASE("duplicates are named redundant, and the fit is the one without them", "[least_squares]") {
     const Matrix x = support::uniforms(1, 90, 13);
     const Matrix y = support::normals(1, 90, 14);
     const Matrix nodes = apart(1, 5);
     Matrix more(2, 8);
     more << nodes, nodes.col(2), nodes.col(2), nodes.col(4);
     for (const double ridge : {0.0, 1e-7}) {
-        const LeastSquaresFit fit =
-            least_squares(Gaussian{}, TiledPoints(x), more, y, Vector::Ones(90), ridge);
+        const LeastSquaresFit fit = fitted(x, more, y, Vector::Ones(90), ridge);
         REQUIRE(fit.redundant.size() == 3);
         CHECK(std::is_sorted(fit.redundant.begin(), fit.redundant.end()));
         // of each group of equals all but one
@@ -151,34 +155,55 @@ TEST_CASE("duplicates are named redundant, and cost nothing", "[least_squares]")
     }
 }
 
-TEST_CASE("more kernels than samples: the rest are redundant", "[least_squares]") {
+TEST_CASE("kernels beyond the number of samples are redundant", "[least_squares]") {
     for (const Index n : {1, 2, 5}) {
         const Matrix x = Vector::LinSpaced(n, 0.1, 0.9).transpose();
         const Matrix y = support::normals(1, n, 15);
         const Matrix nodes = apart(1, 12);
-        const LeastSquaresFit fit = least_squares(Gaussian{}, TiledPoints(x), nodes, y, Vector::Ones(n), 0.0);
+        const LeastSquaresFit fit = fitted(x, nodes, y, Vector::Ones(n), 0.0);
         CHECK(static_cast<Index>(fit.redundant.size()) == 12 - n);
         CHECK(fit.coefficients.allFinite());
         CHECK((design(x, nodes) * fit.coefficients - y.transpose()).cwiseAbs().maxCoeff() <= 1e-9);
     }
 }
 
-TEST_CASE("no kernels, and a kernel that no sample sees", "[least_squares]") {
+TEST_CASE("no kernels, and a kernel without samples in its reach", "[least_squares]") {
     const Matrix x = support::uniforms(1, 40, 16);
     const Matrix y = support::normals(2, 40, 17);
-    const LeastSquaresFit none =
-        least_squares(Gaussian{}, TiledPoints(x), Matrix(2, 0), y, Vector::Ones(40), 1e-7);
+    const LeastSquaresFit none = fitted(x, Matrix(2, 0), y, Vector::Ones(40), 1e-7);
     CHECK(none.coefficients.rows() == 0);
     CHECK(none.redundant.empty());
 
     const Matrix nodes = apart(1, 4);
     Matrix more(2, 5);
     more << nodes, (Vector(2) << 1e6, 0.1).finished();
-    const LeastSquaresFit fit = least_squares(Gaussian{}, TiledPoints(x), more, y, Vector::Ones(40), 1e-7);
+    const LeastSquaresFit fit = fitted(x, more, y, Vector::Ones(40), 1e-7);
     CHECK(fit.coefficients.allFinite());
     CHECK((fit.coefficients.topRows(4) - dense(x, nodes, y, Vector::Ones(40), 1e-7)).cwiseAbs().maxCoeff() <=
           1e-8);
     CHECK(fit.coefficients.row(4).cwiseAbs().maxCoeff() <= 1e-12);
+}
+
+TEST_CASE("an intercept is one more column, which the ridge leaves out", "[least_squares]") {
+    const Matrix x = support::uniforms(1, 140, 18);
+    const Matrix nodes = apart(1, 5);
+    const Matrix y = support::normals(2, 140, 19).array() + 4.0;
+    const Vector weights = support::uniforms(140, 1, 20, 0.1, 5.0);
+    const TiledPoints points(x);
+    for (const double ridge : {1e-7, 1e-2, 1.0}) {
+        const LeastSquaresProblem problem{Gaussian{}, points, y, weights, ridge, true};
+        const LeastSquaresFit fit = least_squares(problem, nodes);
+        const Matrix phi = design(x, nodes);
+        const Matrix residual = (phi * fit.coefficients).rowwise() + fit.offset.transpose() - y.transpose();
+        const Matrix gradient =
+            phi.transpose() * weights.asDiagonal() * residual + ridge * weights.sum() * fit.coefficients;
+        CHECK(gradient.cwiseAbs().maxCoeff() <= 1e-9);
+        CHECK((weights.transpose() * residual).cwiseAbs().maxCoeff() <= 1e-9);
+        CHECK(fit.redundant.empty());
+    }
+    const LeastSquaresProblem problem{Gaussian{}, points, y, weights, 1e-7, true};
+    const LeastSquaresFit mean = least_squares(problem, Matrix(2, 0));
+    CHECK((mean.offset - y * weights / weights.sum()).cwiseAbs().maxCoeff() <= 1e-12);
 }
 
 }  // namespace least_squares_test

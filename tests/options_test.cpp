@@ -72,6 +72,132 @@ TEST_CASE("each invalid field of the peaks is named", "[options]") {
     }
 }
 
+TEST_CASE("each invalid field of the search is named, with its value and its rule", "[options]") {
+    using kernelet::SearchOptions;
+    // Sets a field to each of these numbers. `at` returns its address.
+    const auto check = [](const std::string& field, const std::string& rule, const auto& numbers,
+                          const auto& at) {
+        for (const auto number : numbers) {
+            Options options;
+            *at(options.search) = number;
+            CHECK(objection(options) == kernelet::detail::text("kernelet: options.search.", field, " = ",
+                                                               number, " must be ", rule));
+        }
+    };
+    using Reals = std::vector<double>;
+    using Counts = std::vector<Index>;
+    const Reals not_positive{0.0, -0.25, nan, infinity}, not_nonnegative{-0.25, nan, infinity};
+    const Reals not_fraction{0.0, -0.25, 1.5, nan}, not_above_one{1.0, 0.5, nan, infinity};
+    const Counts below_zero{-1, -7}, below_one{0, -3}, below_two{1, 0, -3};
+    // priors
+    check("priors.coefficient_deviation", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.coefficient_deviation; });
+    check("priors.decision_deviation", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.decision_deviation; });
+    check("priors.typical_width_fraction", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.typical_width_fraction; });
+    check("priors.log_width_deviation", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.log_width_deviation; });
+    check("priors.max_coefficient_ratio", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.max_coefficient_ratio; });
+    check("priors.min_noise_fraction", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.min_noise_fraction; });
+    check("priors.ridge_increase", "finite and > 1", not_above_one,
+          [](SearchOptions& s) { return &s.priors.ridge_increase; });
+    check("priors.max_ridge_increases", ">= 0", below_zero,
+          [](SearchOptions& s) { return &s.priors.max_ridge_increases; });
+    check("priors.wide_kernel_fraction", "finite and >= 0", not_nonnegative,
+          [](SearchOptions& s) { return &s.priors.wide_kernel_fraction; });
+    // criterion
+    check("criterion.label_price_fraction", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.criterion.label_price_fraction; });
+    check("criterion.label_information", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.criterion.label_information; });
+    check("criterion.min_mass", "finite and >= 0", not_nonnegative,
+          [](SearchOptions& s) { return &s.criterion.min_mass; });
+    check("criterion.min_gain", "in [0, 1)", Reals{-0.25, 1.0, nan},
+          [](SearchOptions& s) { return &s.criterion.min_gain; });
+    check("criterion.early_accept_fraction", "in (0, 1]", not_fraction,
+          [](SearchOptions& s) { return &s.criterion.early_accept_fraction; });
+    // forward selection and backward elimination
+    check("forward.tries", ">= 1", below_one, [](SearchOptions& s) { return &s.forward.tries; });
+    check("forward.patience", ">= 0", below_zero, [](SearchOptions& s) { return &s.forward.patience; });
+    check("forward.gain_samples", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.forward.gain_samples; });
+    check("forward.max_coherence", "in (0, 1]", not_fraction,
+          [](SearchOptions& s) { return &s.forward.max_coherence; });
+    check("backward.predictions", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.backward.predictions; });
+    check("backward.tries", ">= 1", below_one, [](SearchOptions& s) { return &s.backward.tries; });
+    check("backward.damping", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.backward.damping; });
+    // the first-order search
+    check("first_order.max_second_order_work", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.first_order.max_second_order_work; });
+    check("first_order.first_kernels", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.first_order.first_kernels; });
+    check("first_order.held_out_fraction", "in (0, 1)", Reals{0.0, 1.0, -0.25, nan},
+          [](SearchOptions& s) { return &s.first_order.held_out_fraction; });
+    check("first_order.growing_samples", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.first_order.growing_samples; });
+    check("first_order.growing_steps", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.first_order.growing_steps; });
+    check("first_order.batch_steps", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.first_order.batch_steps; });
+    check("first_order.final_steps", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.first_order.final_steps; });
+    check("first_order.steps_per_scaling", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.first_order.steps_per_scaling; });
+    check("first_order.min_decrease", "finite and >= 0", not_nonnegative,
+          [](SearchOptions& s) { return &s.first_order.min_decrease; });
+    // both uses of Levenberg and Marquardt's method
+    check("trial.max_steps", ">= 0", below_zero, [](SearchOptions& s) { return &s.trial.max_steps; });
+    check("trial.min_decrease", "finite and >= 0", not_nonnegative,
+          [](SearchOptions& s) { return &s.trial.min_decrease; });
+    check("trial.damping", "finite and > 0", not_positive, [](SearchOptions& s) { return &s.trial.damping; });
+    check("trial.damping_decrease", "in (0, 1]", not_fraction,
+          [](SearchOptions& s) { return &s.trial.damping_decrease; });
+    check("trial.damping_increase", "finite and > 1", not_above_one,
+          [](SearchOptions& s) { return &s.trial.damping_increase; });
+    check("trial.max_damping", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.trial.max_damping; });
+    check("polish.max_steps", ">= 0", below_zero, [](SearchOptions& s) { return &s.polish.max_steps; });
+    check("polish.min_decrease", "finite and >= 0", not_nonnegative,
+          [](SearchOptions& s) { return &s.polish.min_decrease; });
+    check("polish.damping", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.polish.damping; });
+    check("polish.damping_decrease", "in (0, 1]", not_fraction,
+          [](SearchOptions& s) { return &s.polish.damping_decrease; });
+    check("polish.damping_increase", "finite and > 1", not_above_one,
+          [](SearchOptions& s) { return &s.polish.damping_increase; });
+    check("polish.max_damping", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.polish.max_damping; });
+    // the search as a whole
+    check("candidates", ">= 0", below_zero, [](SearchOptions& s) { return &s.candidates; });
+    check("max_parameters", ">= 2", below_two, [](SearchOptions& s) { return &s.max_parameters; });
+    check("min_start_kernels", ">= 1", below_one, [](SearchOptions& s) { return &s.min_start_kernels; });
+    check("rounds", ">= 0", below_zero, [](SearchOptions& s) { return &s.rounds; });
+    check("swaps", ">= 0", below_zero, [](SearchOptions& s) { return &s.swaps; });
+    check("label_window", "finite and > 0", not_positive, [](SearchOptions& s) { return &s.label_window; });
+    check("noise_window", "finite and > 0", not_positive, [](SearchOptions& s) { return &s.noise_window; });
+}
+
+TEST_CASE("the bounds of the search options that are included are valid", "[options]") {
+    Options options;
+    options.search.priors.max_ridge_increases = 0;
+    options.search.priors.wide_kernel_fraction = 0.0;
+    options.search.criterion.min_mass = options.search.criterion.min_gain = 0.0;
+    options.search.criterion.early_accept_fraction = 1.0;
+    options.search.forward = {.tries = 1, .patience = 0, .gain_samples = 1, .max_coherence = 1.0};
+    options.search.backward = {.predictions = 1, .tries = 1};
+    options.search.first_order.min_decrease = 0.0;
+    options.search.trial = {.max_steps = 0, .min_decrease = 0.0, .damping_decrease = 1.0};
+    options.search.candidates = options.search.rounds = options.search.swaps = 0;
+    options.search.max_parameters = 2;
+    options.search.min_start_kernels = 1;
+    CHECK(objection(options).empty());
+}
+
 TEST_CASE("each invalid field of Algorithm 1 is named", "[options]") {
     using kernelet::StochasticSupergradient;
     using Fields = kernelet::StochasticSupergradientOptions;
@@ -151,6 +277,8 @@ TEST_CASE("a report says its status in words, in both lengths", "[options]") {
     }
     kernelet::Report report;
     CHECK(report.gap() == 0.0);
+    CHECK(report.relative_gap() == 1.0);  // nothing is certified
+    report.certified = true;
     CHECK(report.relative_gap() == 0.0);
     report.primal_value = 4.0;
     report.dual_value = 3.0;

@@ -142,7 +142,7 @@ TEST_CASE("seeds cover every node above the threshold, and no more than needed",
     const double threshold = 0.3 * values.cwiseAbs().maxCoeff();
     const PeakOptions options;
     const Gaussian kernel{};
-    const auto seeds = choose_seeds(kernel, points, nodes, values, threshold, options);
+    const auto seeds = choose_seeds(kernel, nodes, values, threshold, {points, options});
     REQUIRE(seeds.size() > 1);
     const auto covers = [&](Index s, Index j) {
         return values(0, s) * values(0, j) > 0.0 &&
@@ -161,10 +161,10 @@ TEST_CASE("seeds cover every node above the threshold, and no more than needed",
     }
     PeakOptions few;
     few.max_seeds = 3;
-    const auto highest = choose_seeds(kernel, points, nodes, values, threshold, few);
+    const auto highest = choose_seeds(kernel, nodes, values, threshold, {points, few});
     REQUIRE(highest.size() == 3);
     CHECK(std::equal(highest.begin(), highest.end(), seeds.begin()));
-    CHECK(choose_seeds(kernel, points, nodes, values, 2.0 * values.cwiseAbs().maxCoeff(), options).empty());
+    CHECK(choose_seeds(kernel, nodes, values, 2.0 * values.cwiseAbs().maxCoeff(), {points}).empty());
 }
 
 Peak peak_at(double z, double w, double value) {
@@ -209,8 +209,8 @@ TEST_CASE("peaks that were planted are extracted, each once", "[peaks]") {
         CHECK(extracted.peaks[k].value(0) == Approx(lambda(0, i)));
         CHECK(extracted.peaks[k].height == Approx(std::abs(lambda(0, i))));
     }
-    const auto seeds = choose_seeds(Gaussian{}, points, rule->nodes, field.raw_at(rule->nodes),
-                                    PeakOptions{}.seed_level * 0.5, {});
+    const auto seeds = choose_seeds(Gaussian{}, rule->nodes, field.raw_at(rule->nodes),
+                                    PeakOptions{}.seed_level * 0.5, {points});
     CHECK(extracted.merged == static_cast<Index>(seeds.size()) - 3);
 
     const auto silent = field_of(x, lambda, 50.0);

@@ -3,9 +3,9 @@
 
 #include <kernelet/domains/box.hpp>
 #include <kernelet/dual/certificate.hpp>
-#include <kernelet/dual/point_mass_limit_impl.hpp>
 #include <kernelet/estimator.hpp>
 #include <kernelet/kernels/gaussian.hpp>
+#include <kernelet/peaks/point_mass_limit_impl.hpp>
 
 #include <cmath>
 #include <utility>

@@ -315,7 +315,7 @@ TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
     const auto sign = [](const Vector& f) -> Vector {
         return f.unaryExpr([](double v) { return v > 0.0 ? 1.0 : -1.0; });
     };
-    const Matrix x = support::uniforms(2, 400, 12, -3.0, 3.0),
+    const Matrix x = support::uniforms(2, 300, 12, -3.0, 3.0),
                  fresh = support::uniforms(2, 2000, 13, -3.0, 3.0);
     const Box box(Eigen::Vector2d(-3.6, -3.6), Eigen::Vector2d(3.6, 3.6), {0.15, 4.0});
     const std::vector<std::pair<std::string, ClassLoss>> kinds{{"logistic", LogisticLoss{}},

@@ -8,7 +8,7 @@
 #include <kernelet/losses/logistic.hpp>
 #include <kernelet/losses/noise_level.hpp>
 #include <kernelet/losses/quantile.hpp>
-#include <kernelet/refit/smoothed_loss.hpp>
+#include <kernelet/search/smoothed_loss.hpp>
 
 #include <cmath>
 #include <numbers>
@@ -22,7 +22,7 @@ namespace smoothed_loss_test {
 using namespace kernelet;
 using Loss = AnyLoss;
 
-/// A loss without the traits and closed forms of its own, so that it is averaged over the window.
+/// A loss without its traits and closed forms, so that it is averaged over the window.
 template <class L>
 struct Plain {
     static constexpr std::string_view name = "plain";
@@ -50,14 +50,14 @@ const Matrix predictions = 1.5 * support::normals(2, n, 3);
 
 }  // namespace smoothed_loss_test
 
-TEST_CASE("a smoothed loss is the loss averaged over its window, and its pull half its slope",
+TEST_CASE("a smoothed loss is the mean of the loss over its window, and its pull minus half of its slope",
           "[smoothed_loss]") {
     using namespace smoothed_loss_test;
     constexpr double window = 0.25, h = 1e-6;
     for (const auto& [name, loss] : losses) {
         INFO(name);
         const SmoothedLoss<Loss> smooth(loss, labels, weights, window);
-        // The mean over the window, by many places: kinks cost the four places at most a part of the window.
+        // The mean over the window by 400 points; the library takes four, which differ at kinks.
         double mean = 0.0;
         constexpr int places = 400;
         for (int k = 0; k < places; ++k)
@@ -78,7 +78,7 @@ TEST_CASE("a smoothed loss is the loss averaged over its window, and its pull ha
     }
 }
 
-TEST_CASE("the working squares agree with a loss to second order, at a curvature that is never zero",
+TEST_CASE("the working squares agree with a loss to second order, with a curvature that is never zero",
           "[smoothed_loss]") {
     using namespace smoothed_loss_test;
     for (const auto& [name, loss] : losses) {
@@ -105,7 +105,7 @@ TEST_CASE("the working squares agree with a loss to second order, at a curvature
     }
 }
 
-TEST_CASE("a smooth loss is taken as it is, whatever the window", "[smoothed_loss]") {
+TEST_CASE("a smooth loss is not averaged, for any window", "[smoothed_loss]") {
     using namespace smoothed_loss_test;
     const SmoothedLoss<LogisticLoss> smooth(LogisticLoss{}, labels, weights, 0.25);
     double cost = 0.0;
@@ -120,7 +120,7 @@ TEST_CASE("a smooth loss is taken as it is, whatever the window", "[smoothed_los
     CHECK((smooth.curvature(predictions) - curvature).cwiseAbs().maxCoeff() <= 1e-12);
 }
 
-TEST_CASE("the level of noise, its degree, and the tolerance that stands for a level", "[noise_level]") {
+TEST_CASE("the noise level, its degree, and the tolerance of a level", "[noise_level]") {
     using namespace smoothed_loss_test;
     using detail::noise_degree;
     using detail::noise_level;

@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/search.hpp"
 #include "support/signals.hpp"
 
 #include <kernelet/domains/box.hpp>
@@ -7,8 +8,8 @@
 #include <kernelet/estimator.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
-#include <kernelet/refit/slide.hpp>
-#include <kernelet/refit/statistics.hpp>
+#include <kernelet/search/levenberg_marquardt.hpp>
+#include <kernelet/search/statistics.hpp>
 
 #include <Eigen/LU>
 
@@ -24,7 +25,7 @@ using Catch::Matchers::ContainsSubstring;
 using namespace kernelet;
 using Model = SparseKernelModel<Gaussian>;
 
-/// A model, samples of uneven weight about one, and what the model leaves over of them.
+/// A model, samples of uneven weights of mean one, and their residual.
 struct Setting {
     Matrix x{};
     Matrix nodes{};
@@ -45,6 +46,8 @@ struct Setting {
         weights /= weights.mean();
         if (outputs > 1) residual.row(1) *= 3.0;
     }
+
+    KernelExpansion model() const { return {nodes, a, Vector::Zero(a.cols())}; }
 };
 
 Vector kernel_values(const Matrix& x, const Vector& node) {
@@ -96,10 +99,10 @@ struct ByHand {
     }
 };
 
-template <class Omega>
-ModelStatistics statistics(const Setting& s, const Omega& domain, double ridge = 0.0) {
-    return statistics_of(Gaussian{}, detail::TiledPoints(s.x), domain, s.nodes, s.a, s.residual, s.weights,
-                         ridge);
+ModelStatistics statistics(const Setting& s, const AnyDomain& domain, double ridge = 0.0) {
+    const detail::TiledPoints points(s.x);
+    const Matrix y = expansion_values(AnyKernel(Gaussian{}), points, s.model()) + s.residual;
+    return statistics_of({Gaussian{}, points, y, s.weights, ridge}, domain, s.model());
 }
 
 Box wide(Index d) { return {Vector::Constant(d, -5.0), Vector::Constant(d, 5.0), {0.01, 10.0}}; }
@@ -119,7 +122,7 @@ constexpr Index fitted_samples = 31;  // sanitizers are slow
 
 }  // namespace statistics_test
 
-TEST_CASE("the covariance is the inverse of the information, all parameters together", "[statistics]") {
+TEST_CASE("the covariance is the inverse of the information matrix of all parameters", "[statistics]") {
     using namespace statistics_test;
     const Index d = GENERATE(1, 2), outputs = GENERATE(1, 2);
     const Setting s(d, outputs);
@@ -133,12 +136,12 @@ TEST_CASE("the covariance is the inverse of the information, all parameters toge
     CHECK((found.noise - expected.noise).cwiseAbs().maxCoeff() <= 1e-12);
     CHECK(difference(found.covariance, expected.covariance) <= 1e-7);
     CHECK(support::same_bits(found.covariance, found.covariance.transpose()));
-    // A ridge means knowing more beforehand: less variance, for every parameter.
+    // A ridge is prior information: it lowers the variance of every parameter.
     const ModelStatistics ridged = statistics(s, wide(d), 1e-2);
     CHECK((ridged.covariance.diagonal().array() < found.covariance.diagonal().array()).all());
 }
 
-TEST_CASE("what the domain holds has no variance and costs the others none", "[statistics]") {
+TEST_CASE("parameters that the domain holds have no variance and add none to the others", "[statistics]") {
     using namespace statistics_test;
     const Index outputs = GENERATE(1, 2);
     const Setting s(2, outputs);
@@ -167,7 +170,7 @@ TEST_CASE("what the domain holds has no variance and costs the others none", "[s
     for (const Index at : neither) CHECK(with_centers.covariance(at, at) < all.covariance(at, at));
 }
 
-TEST_CASE("shares are the sizes of the parts and add up to one", "[statistics]") {
+TEST_CASE("shares are the relative norms of the kernels and add up to one", "[statistics]") {
     using namespace statistics_test;
     for (const Index outputs : {1, 2}) {
         const Setting s(1, outputs);
@@ -185,7 +188,7 @@ TEST_CASE("shares are the sizes of the parts and add up to one", "[statistics]")
     }
 }
 
-TEST_CASE("a fit lists its kernels by falling share, and knows them", "[statistics]") {
+TEST_CASE("a fit orders its kernels by falling share and holds their statistics", "[statistics]") {
     using namespace statistics_test;
     const Index outputs = GENERATE(1, 2);
     const support::Chirp signal = support::chirp(fitted_samples, 3);
@@ -224,7 +227,7 @@ TEST_CASE("a fit lists its kernels by falling share, and knows them", "[statisti
     CHECK(model.predict(x, with_deviation).deviation.maxCoeff() <= 2.0 * known.noise.maxCoeff());
 }
 
-TEST_CASE("standard errors and deviations are the scatter of fits to the same truth", "[statistics]") {
+TEST_CASE("standard errors and deviations are the scatter of repeated fits", "[statistics]") {
     using namespace statistics_test;
     const Index outputs = GENERATE(1, 2);
     constexpr Index n = 80, realisations = 250;
@@ -255,14 +258,14 @@ TEST_CASE("standard errors and deviations are the scatter of fits to the same tr
     for (Index r = 0; r < realisations; ++r) {
         const Matrix noise = sigma * support::normals(outputs, n, 1000 + static_cast<std::uint64_t>(r)) *
                              weights.cwiseSqrt().cwiseInverse().asDiagonal();
-        const Slid fit =
-            Slide<Gaussian, Box>(kernel, points, box, clean + noise, weights, 0.0)(truth, {40, 1e-9, 1e-3});
-        const Matrix residual =
-            clean + noise -
-            detail::synthesize(kernel, points, fit.nodes, Matrix(fit.at.coefficients.transpose()));
-        const Model model(
-            kernel, scaling, fit.nodes, fit.at.coefficients, Vector::Zero(outputs),
-            statistics_of(kernel, points, box, fit.nodes, fit.at.coefficients, residual, weights, 0.0));
+        const Matrix y = clean + noise;
+        const SearchProblem problem = support::squared_problem(box, points, y, weights, {});
+        const KernelExpansion fit =
+            LevenbergMarquardt<>(problem)
+                .minimize(truth, {.max_steps = 40, .min_decrease = 1e-9, .damping = 1e-3})
+                .fit;
+        const Model model(kernel, scaling, fit.nodes, fit.coefficients, Vector::Zero(outputs),
+                          statistics_of({kernel, points, y, weights}, box, fit));
         scatter += (model.coefficients() - heights.transpose()).cwiseAbs2();
         claimed += model.standard_errors().cwiseAbs2();
         const Prediction prediction = model.predict(at, with_deviation);
@@ -281,7 +284,7 @@ TEST_CASE("standard errors and deviations are the scatter of fits to the same tr
     CHECK(deviations.mean() == Approx(1.0).epsilon(0.08));
 }
 
-TEST_CASE("each entry of the covariance goes where the model's parameters are", "[statistics]") {
+TEST_CASE("each entry of the covariance belongs to its parameter of the model", "[statistics]") {
     using namespace statistics_test;
     const Setting s(1, 2);
     ModelStatistics known;
@@ -298,11 +301,11 @@ TEST_CASE("each entry of the covariance goes where the model's parameters are", 
         const Vector expected = (j * known.covariance).cwiseProduct(j).rowwise().sum().cwiseSqrt();
         CHECK((prediction.deviation.row(o).transpose() - expected).cwiseAbs().maxCoeff() <= 1e-12);
     }
-    // Nothing is known of it far away, and nothing is said.
+    // Far from all kernels the deviation is zero.
     CHECK((model.predict(Matrix::Constant(1, 1, 1e3), with_deviation).deviation.array() == 0.0).all());
 }
 
-TEST_CASE("no noise, coincident kernels, more parameters than samples: all finite", "[statistics]") {
+TEST_CASE("statistics are finite without noise, for coincident kernels and few samples", "[statistics]") {
     using namespace statistics_test;
     Setting s(1, 2);
     s.residual.setZero();
@@ -330,7 +333,7 @@ TEST_CASE("no noise, coincident kernels, more parameters than samples: all finit
     CHECK(statistics(many, wide(1)).shares.sum() == Approx(1.0));
 }
 
-TEST_CASE("a model without a covariance says so, and predicts as well", "[statistics]") {
+TEST_CASE("a model without a covariance refuses deviations and predicts the same mean", "[statistics]") {
     using namespace statistics_test;
     const Setting s(1, 1);
     const Model full(Gaussian{}, InputScaling::identity(1), s.nodes, s.a, Vector::Ones(1),
@@ -352,7 +355,7 @@ TEST_CASE("a model without a covariance says so, and predicts as well", "[statis
     CHECK((flat.deviation.array() == 0.0).all());
 }
 
-TEST_CASE("the local width is that of the kernels around", "[statistics]") {
+TEST_CASE("the local width is the mean width of the kernels at a point", "[statistics]") {
     using namespace statistics_test;
     Matrix nodes(2, 3), a(3, 1);
     nodes << -20.0, 0.0, 0.5, 0.3, 0.5, 2.0;
@@ -380,7 +383,7 @@ TEST_CASE("the local width is that of the kernels around", "[statistics]") {
     REQUIRE(widths.cols() == 3);
     for (Index i = 0; i < 3; ++i)
         CHECK(widths(0, i) == Approx(model.local_width(several(0, i))).epsilon(1e-9));
-    // a width a coordinate where the scales differ
+    // one width per coordinate where the scales differ
     Matrix plane(3, 1);
     plane << 0.0, 0.0, 0.5;
     InputScaling uneven = InputScaling::identity(2);

@@ -3,6 +3,7 @@
 // exactly with powers of two. Usage: random_problems [count]
 
 #include "support/random_problem.hpp"
+#include "support/report_oracle.hpp"
 
 #include <kernelet/kernelet.hpp>
 
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
     using namespace kernelet;
     const int count = argc > 1 ? std::atoi(argv[1]) : 1000;
     std::map<std::string, int> endings;
-    int not_finite = 0, not_exact = 0;
+    int not_finite = 0, not_exact = 0, contradictions = 0;
     for (int k = 0; k < count; ++k) {
         const support::RandomProblem problem = support::random_problem(static_cast<std::uint64_t>(k));
         const auto fit = SparseKernelEstimator<>(problem.options).fit(problem.x, problem.y);
@@ -31,6 +32,10 @@ int main(int argc, char** argv) {
             (4.0 * scaled.model.centers().array() == fit.model.centers().array()).all() &&
             (4.0 * scaled.model.widths().array() == fit.model.widths().array()).all() &&
             (0.125 * scaled.model.coefficients().array() == fit.model.coefficients().array()).all();
+        const std::string contradiction = support::report_contradiction(
+            fit, support::AskedFit<SquaredLoss>{{problem.x, problem.y}, problem.options});
+        if (!contradiction.empty()) std::printf("problem %d: %s\n", k, contradiction.c_str());
+        contradictions += contradiction.empty() ? 0 : 1;
         not_exact += exact ? 0 : 1;
         not_finite += finite ? 0 : 1;
         if (!finite || !exact)
@@ -39,7 +44,10 @@ int main(int argc, char** argv) {
         if ((k + 1) % 100 == 0) std::fprintf(stderr, "%d of %d\n", k + 1, count);
     }
     for (const auto& [status, number] : endings) std::printf("%6d  %s\n", number, status.c_str());
-    std::printf("%d problems: %d with a number that is not finite, %d that did not scale to the bit\n", count,
-                not_finite, not_exact);
-    return not_finite + not_exact == 0 ? 0 : 1;
+    std::printf(
+        "%d problems: %d with a number that is not finite, %d that did not scale to the bit, %d with a "
+        "report that "
+        "contradicts itself\n",
+        count, not_finite, not_exact, contradictions);
+    return not_finite + not_exact + contradictions == 0 ? 0 : 1;
 }

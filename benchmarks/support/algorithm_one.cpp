@@ -3,7 +3,7 @@
 #include <kernelet/dual/stochastic_supergradient_impl.hpp>
 #include <kernelet/kernelet.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
-#include <kernelet/refit/least_squares.hpp>
+#include <kernelet/search/least_squares.hpp>
 
 #include <algorithm>
 
@@ -13,8 +13,10 @@ using namespace kernelet;
 
 SparseKernelModel<Gaussian> AlgorithmOneFit::model(Index most) const {
     const Matrix chosen = nodes_.leftCols(std::min(most, size()));
-    const auto solved = least_squares(Gaussian{}, detail::TiledPoints(x_), chosen, y_,
-                                      Vector::Ones(x_.cols()), Options{}.ridge);
+    const detail::TiledPoints points(x_);
+    const Vector weights = Vector::Ones(x_.cols());
+    constexpr double ridge = 1e-7;  // nearly coincident peaks must not cancel each other
+    const auto solved = least_squares({Gaussian{}, points, y_, weights, ridge}, chosen);
     return {Gaussian{}, InputScaling::identity(x_.rows()), chosen, solved.coefficients, Vector::Zero(1)};
 }
 

@@ -5,8 +5,8 @@
 
 #ifdef KERNELET_COMPILED
 
-#include <kernelet/detail/erased_fit.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
+#include <kernelet/erased_fit.hpp>
 #include <kernelet/kernels/anisotropic_gaussian.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/kernels/laplacian.hpp>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <kernelet/domains/width_range.hpp>
-#include <kernelet/dual/dual_solution.hpp>
 #include <kernelet/report.hpp>
 #include <kernelet/types.hpp>
 
@@ -11,13 +9,6 @@
 #include <type_traits>
 
 namespace kernelet {
-
-class AnyKernel;
-class AnyLoss;
-class AnyDomain;
-
-/// The one problem type that a fit hands to its solver: kernel, loss and domain are held by interface.
-using ErasedDualProblem = DualProblem<AnyKernel, AnyLoss, AnyDomain>;
 
 /// A parametrised family k(x, z; θ). A node is a column (z; θ) of d + p rows; the x of a call come as a tile,
 /// m x d, one coordinate per column, so that array expressions vectorise over the samples.
@@ -79,7 +70,7 @@ concept ConvexLoss = std::copyable<L> && requires(const L& loss, double number) 
 ///     with_parameters(layout)  the same domain for a kernel of another θ
 ///     uniforms(), place(u, node)   ρ is the image of the uniform measure on [0, 1]^uniforms
 ///     project(node)            the nearest node inside, coordinate by coordinate
-///     free(row)                whether ascent and slide may move that row
+///     free(row)                whether the ascent of peaks and the search may move that row
 ///     rule(budget)             a quadrature of ρ of at most `budget` nodes, where there is a good one
 ///     widths()                 the interval of scales
 template <class D>
@@ -94,15 +85,6 @@ concept Domain = std::copyable<D> && requires(const D& domain, Index index, cons
     { domain.free(index) } -> std::same_as<bool>;
     { domain.rule(index) } -> std::same_as<std::optional<Quadrature>>;
     { domain.widths() } -> std::same_as<Interval>;
-};
-
-/// Maximises the dual: solve(problem, observer) for ErasedDualProblem at least. Returns λ, the nodes
-/// it integrated on and a recovered α; not converging is a status, not an exception. The observer may be
-/// empty. Not promised: that the gap is small; the solution says how large it is.
-template <class S>
-concept DualSolver = std::copyable<S> &&
-    requires(const S& solver, const ErasedDualProblem& problem, const ObserverFunction& observer) {
-    { solver.solve(problem, observer) } -> std::same_as<DualSolution>;
 };
 
 /// Watches a fit: called with each Progress, answers with a Verdict and nothing else (a bool would leave open

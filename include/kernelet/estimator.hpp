@@ -2,9 +2,10 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/build.hpp>
-#include <kernelet/detail/erased_fit.hpp>
 #include <kernelet/domains/any_domain.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
+#include <kernelet/dual/dual_solver.hpp>
+#include <kernelet/erased_fit.hpp>
 #include <kernelet/field/coefficient_field.hpp>
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/losses/squared.hpp>
@@ -36,17 +37,14 @@ struct PathRow {
     double support_measure{};
 };
 
-/// samples → dual → field → peaks → refit → model. A value; fit() is const and may be called from many
+/// samples → dual → field → peaks → search → model. A value; fit() is const and may be called from many
 /// threads.
 template <KernelFamily Kernel = Gaussian, ConvexLoss Loss = SquaredLoss, DualSolver Solver = AutomaticSolver>
 class SparseKernelEstimator {
 public:
     explicit SparseKernelEstimator(Options options = {}, Solver solver = Solver{}, Kernel kernel = Kernel{},
                                    Loss loss = Loss{})
-        : options_(std::move(options)),
-          solver_(std::move(solver)),
-          kernel_(std::move(kernel)),
-          loss_(std::move(loss)) {
+        : options_(options), solver_(std::move(solver)), kernel_(std::move(kernel)), loss_(std::move(loss)) {
         options_.validate();
     }
 
@@ -91,8 +89,10 @@ public:
     /// since. The samples it knew must come first and in the same order.
     template <class X, class Y>
     Fit<Kernel> fit_from(const Fit<Kernel>& earlier, const Eigen::MatrixBase<X>& x,
-                         const Eigen::MatrixBase<Y>& y) const {
+                         const Eigen::MatrixBase<Y>& y, ObserverFunction observer = {}) const {
         const Samples samples = detail::checked_samples(problem(), gathered(x, y));
+        detail::require(earlier.field.dimension() == samples.x.rows(), "the earlier fit has ",
+                        earlier.field.dimension(), " inputs but x has ", samples.x.rows(), " rows");
         detail::require(
             earlier.multipliers.rows() == samples.y.rows() && earlier.multipliers.cols() <= samples.y.cols(),
             "the earlier fit has ", earlier.multipliers.cols(), " samples of ", earlier.multipliers.rows(),
@@ -102,25 +102,29 @@ public:
         warm.lambda = Matrix::Zero(samples.y.rows(), samples.y.cols());
         detail::copy(earlier.multipliers, warm.lambda);
         warm.gamma = options_.gamma.value_or(earlier.report.gamma);
-        return fit_on_samples(samples, {}, warm);
+        return fit_on_samples(samples, std::move(observer), warm);
     }
 
     /// One fit for each sparsity of the grid, each begun where the last ended: how kernels, error and gap
-    /// trade off. The grid is of Options::sparsity, in any order.
+    /// trade off. The grid is of Options::sparsity, in any order. The observer is told of the whole path; after its
+    /// stop the rows so far are returned.
     template <class X, class Y>
     std::vector<PathRow> regularization_path(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
-                                             const std::vector<double>& grid) const {
+                                             const std::vector<double>& grid,
+                                             const ObserverFunction& observer = {}) const {
         const Samples samples = detail::checked_samples(problem(), gathered(x, y));
         for (std::size_t k = 0; k < grid.size(); ++k)
             detail::require_nonnegative(grid[k], detail::text("grid[", k, "]"));
         std::vector<PathRow> rows;
         WarmStart warm;
+        detail::PathObserver path{observer, grid.size()};
         for (const double sparsity : grid) {
             Options options = options_;
             options.sparsity = sparsity;
             options.gamma.reset();
-            const Fit<Kernel> fit =
-                SparseKernelEstimator(options, solver_, kernel_, loss_).fit_on_samples(samples, {}, warm);
+            const Fit<Kernel> fit = SparseKernelEstimator(options, solver_, kernel_, loss_)
+                                        .fit_on_samples(samples, path.next(), warm);
+            if (fit.report.status == Status::stopped) break;
             warm.lambda = fit.multipliers;
             warm.unsparse_height = fit.report.unsparse_height;
             rows.push_back({sparsity, fit.report.gamma, fit.report.kernels, fit.report.residual,

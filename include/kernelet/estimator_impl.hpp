@@ -1,15 +1,18 @@
 #pragma once
 
-#include <kernelet/detail/erased_fit.hpp>
-#include <kernelet/detail/noise.hpp>
-#include <kernelet/detail/spatial_order.hpp>
+#include <kernelet/detail/watch.hpp>
 #include <kernelet/domains/around_samples.hpp>
+#include <kernelet/domains/bounding_box.hpp>
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/dual/dual_stage.hpp>
-#include <kernelet/refit/discretize.hpp>
+#include <kernelet/erased_fit.hpp>
+#include <kernelet/field/coefficient_field.hpp>
+#include <kernelet/peaks/extract_peaks.hpp>
+#include <kernelet/prepared_samples.hpp>
+#include <kernelet/search/final_model.hpp>
+#include <kernelet/search/search.hpp>
 
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -17,197 +20,242 @@
 
 namespace kernelet::detail {
 
+/// The samples that the dual is solved on: a random part where they are very many.
 template <class Scalar>
-Samples checked_samples(const FitProblem& problem, Samples samples) {
-    const Index n = samples.x.cols();
-    require(samples.x.rows() > 0, "x has no rows; x is d x n, one sample per column, d >= 1");
-    require(n > 0, "x has no columns; x is d x n, one sample per column, n >= 1");
-    if (samples.y.cols() == 1 && samples.y.rows() == n) samples.y.resize(1, n);
-    require(samples.y.cols() == n && samples.y.rows() > 0, "y is ", samples.y.rows(), " x ", samples.y.cols(),
-            " but x has ", n, " columns; x is d x n, one sample per column, y a column of n or q x n");
-    require_finite(samples.x, "x");
-    require_finite(samples.y, "y");
-    for (Index i = 0; problem.loss.is_classification() && i < samples.y.size(); ++i)
-        require(std::abs(samples.y(i)) == 1.0, "y(", i, ") = ", samples.y(i), " must be -1 or +1 for the ",
-                problem.loss.held_name(), " loss");
-    if (samples.weights.size() == 0) samples.weights = Vector::Ones(n);
-    require(samples.weights.size() == n, "weights has ", samples.weights.size(), " entries for ", n,
-            " samples");
-    for (Index i = 0; i < n; ++i) require_positive(samples.weights(i), text("weights(", i, ")"));
-    require(samples.tolerances.size() == 0 || samples.tolerances.size() == n, "tolerances has ",
-            samples.tolerances.size(), " entries for ", n, " samples");
-    require(samples.tolerances.size() == 0 || problem.options.scope == Scope::per_sample,
-            "tolerances are one per sample: options.scope must be Scope::per_sample");
-    for (Index i = 0; i < samples.tolerances.size(); ++i)
-        require_nonnegative(samples.tolerances(i), text("tolerances(", i, ")"));
-    return samples;
-}
+struct DualSamples {
+    DualSamples(const PreparedSamples& data, Index count, std::uint64_t seed)
+        : part(random_part(data.x.cols(), count, CounterRandom(seed, stream))),
+          x(columns_of<Scalar>(data.x, part)),
+          y(columns_of<Scalar>(data.y, part)),
+          weights(entries_of<Scalar>(data.weights, part)),
+          tolerance(entries_of<Scalar>(data.tolerance, part)),
+          points(x) {
+        for (const Index i : part) given.push_back(data.order[static_cast<std::size_t>(i)]);
+    }
 
-/// Σ_i w_i y_i / Σ w, q.
-template <class Scalar>
-Vector weighted_mean(const Matrix& y, const Vector& weights) {
-    Vector mean = product<Scalar>(y, weights);
-    scale<Scalar>(mean, 1.0 / sum<Scalar>(weights));
-    return mean;
-}
+    std::vector<Index> part;
+    std::vector<Index> given{};  ///< the part, in the numbers of the samples given
+    Matrix x, y;
+    Vector weights, tolerance;
+    TiledPoints points;
 
-/// What the fit is measured from: zero where that is among the values of y, its range and a tenth more: the
-/// paper's model, which has no offset. Elsewhere, as for a temperature in kelvin, the mean; also with an intercept
-/// in the dual, where only rounding depends on it.
-template <class Scalar>
-Vector baseline(const FitProblem& problem, const Matrix& y, const Vector& weights) {
-    constexpr double margin = 0.1;
-    const Vector mean = weighted_mean<Scalar>(y, weights);
-    if (problem.loss.is_classification()) return Vector::Zero(y.rows());
-    if (problem.options.intercept.value_or(false)) return mean;
-    Vector base = Vector::Zero(y.rows());
-    if (!problem.options.center) return base;
-    const auto [lo, hi] = bounding_box(y, margin);
-    for (Index o = 0; o < y.rows(); ++o)
-        if (lo(o) > 0.0 || hi(o) < 0.0) base(o) = mean(o);
-    return base;
-}
-
-/// Samples ready to be fitted, in the units of the fit and in spatial order, y measured from its baseline.
-struct PreparedSamples {
-    std::vector<Index> order{};  ///< of the samples given
-    Matrix x{}, y{};
-    Vector weights{}, tolerance{}, offset{};
-    bool tolerance_given = false;
-    NoiseEstimate noise{0.0, 1.0};
+private:
+    static constexpr std::uint64_t stream = 41;
 };
-
-template <class Scalar>
-PreparedSamples prepared(const FitProblem& problem, const Samples& samples, const InputScaling& scaling) {
-    PreparedSamples out;
-    const Matrix unordered = scaling.to_internal(samples.x);
-    out.order = spatial_order(unordered);
-    out.x = columns_of<Scalar>(unordered, out.order);
-    out.y = columns_of<Scalar>(samples.y, out.order);
-    out.weights = entries_of<Scalar>(samples.weights, out.order);
-    out.offset = baseline<Scalar>(problem, out.y, out.weights);
-    for (Index i = 0; i < out.y.cols(); ++i)
-        for (Index o = 0; o < out.y.rows(); ++o) out.y(o, i) -= out.offset(o);
-    out.tolerance_given = problem.options.tolerance || samples.tolerances.size() > 0;
-    if ((!out.tolerance_given || problem.loss.adapts()) && !problem.loss.is_classification())
-        out.noise = noise_estimate<Scalar>(out.x, out.y);
-    const AnyLoss loss = problem.loss.adapted(out.noise.deviation);
-    if (samples.tolerances.size() > 0)
-        out.tolerance = entries_of<Scalar>(samples.tolerances, out.order);
-    else
-        out.tolerance = Vector::Constant(
-            out.y.cols(), problem.options.tolerance
-                              ? *problem.options.tolerance
-                              : default_tolerance(loss, out.x, out.y, out.noise.deviation, problem.options));
-    return out;
-}
 
 /// The dual, of which one is solved again and again along the path of γ.
 using ErasedDualStage = DualStage<AnyKernel, AnyLoss, AnyDomain, ErasedSolver>;
 
-/// One fit, stage by stage.
-template <class Scalar>
-class FitRun {
+/// The fraction of the dual stage that is done, for the observer alone: solves of about a dozen iterations each, the
+/// first, without sparsity, the quickest, and more of them where the domain has no rule or the tolerance is relaxed.
+class DualProgress {
 public:
-    FitRun(const FitProblem& problem, const InputScaling& scaling, const AnyDomain& domain,
-           ObserverFunction observer)
-        : problem_(problem),
-          scaling_(scaling),
-          domain_(domain.with_parameters(parameter_layout(problem.kernel, domain.dimension()))),
-          observer_(std::move(observer)) {
-        if (observer_)
-            watch_ = [this](const Progress& progress) {
-                Progress timed = progress;
-                timed.seconds = seconds();
-                if (observer_(timed) == Verdict::stop) stopped_ = true;
-                return stopped_ ? Verdict::stop : Verdict::proceed;
-            };
-    }
-    FitRun(const FitRun&) = delete;  // watch_ refers to this
-    FitRun& operator=(const FitRun&) = delete;
-
-    /// The composition. Everything is in the units of the fit.
-    ErasedFit operator()(const Samples& samples, const WarmStart& warm) {
-        const PreparedSamples data = prepared<Scalar>(problem_, samples, scaling_);
-        const TiledPoints points(data.x);
-        const AnyLoss loss = problem_.loss.adapted(data.noise.deviation);
-        report_.noise_deviation = data.noise.deviation;
-        report_.tolerance = max_abs(data.tolerance);
-        report_.samples = data.x.cols();
-        report_.dual_samples = std::min(data.x.cols(), problem_.options.dual_samples);
-
-        // The dual, on a random part of the samples where they are very many.
-        const std::vector<Index> part = random_part(data.x.cols(), report_.dual_samples,
-                                                    CounterRandom(problem_.options.seed, part_stream));
-        const Matrix part_x = columns_of<Scalar>(data.x, part), part_y = columns_of<Scalar>(data.y, part);
-        const Vector part_weights = entries_of<Scalar>(data.weights, part),
-                     part_tolerance = entries_of<Scalar>(data.tolerance, part);
-        const TiledPoints part_points(part_x);
-        std::vector<Index> given;  // the part, in the order of the samples given
-        for (const Index i : part) given.push_back(data.order[static_cast<std::size_t>(i)]);
-        const ErasedDualStage stage{problem_.kernel, loss,           domain_,         part_points,     part_y,
-                                    part_weights,    part_tolerance, problem_.solver, problem_.options};
-        WarmStart from = warm;
-        if (warm.lambda.size() > 0) from.lambda = columns_of<Scalar>(warm.lambda, given);
-        SolvedDual dual = solve(stage, from);
-
-        const Matrix candidates = stage.problem(stage.feasible(part_tolerance)).nodes(candidate_nodes).nodes;
-        const auto read_off = [&](const SolvedDual& solved) {
-            const FeasibleSet<AnyLoss> all(loss, data.y, problem_.options.scope,
-                                           stage.relaxed(data.tolerance, solved), data.weights);
-            return discretize(problem_.kernel, domain_, points, all, part_x, solved.solution,
-                              solved.certificate.gamma, candidates,
-                              {data.tolerance_given ? report_.tolerance : data.noise.deviation,
-                               data.noise.known, data.tolerance_given, any_nonzero(data.offset)},
-                              problem_.options);
-        };
-        Discretization chosen = read_off(dual);
-        // Along the path of growing γ for the best model within max_kernels.
-        for (int doubling = 0; doubling < path_doublings && chosen.bound == Bound::max_kernels && !stopped_ &&
-                               !dual.infeasible && !problem_.options.gamma && !chosen.large;
-             ++doubling) {
-            from.lambda = dual.solution.lambda;
-            from.gamma = 4.0 * dual.certificate.gamma;  // twice the threshold
-            SolvedDual next = solve(stage, from);
-            Discretization candidate = read_off(next);
-            if (!(candidate.cost < chosen.cost)) continue;
-            next.unsparse_height = dual.unsparse_height;
-            dual = std::move(next);
-            chosen = std::move(candidate);
-        }
-        ErasedFit fit{.scaling = scaling_, .field_x = part_x, .field_lambda = dual.solution.lambda};
-        report_dual(dual, data, given);
-        fit.multipliers = Matrix::Zero(data.y.rows(), data.y.cols());
-        for (std::size_t i = 0; i < given.size(); ++i)
-            copy(ConstBlock(dual.solution.lambda).columns(static_cast<Index>(i), 1),
-                 Block(fit.multipliers).columns(given[i], 1));
-        report_.prices = column_norms<Scalar>(fit.multipliers);
-        report_model(loss, data, points, chosen);
-        report_.seconds.refit = seconds() - report_.seconds.dual - report_.seconds.peaks;
-        if (watch_) watch_({"refit", 0, 1, report_.dual_value, report_.relative_gap(), 0.0});
-        fit.nodes = std::move(chosen.nodes);
-        fit.coefficients = std::move(chosen.coefficients);
-        fit.offset = data.offset;
-        add_scaled<Scalar>(fit.offset, 1.0, chosen.offset);
-        fit.statistics = std::move(chosen.statistics);
-        fit.report = std::move(report_);
-        return fit;
+    /// Before and after the iteration that begins now.
+    std::pair<double, double> next(Index iteration) {
+        if (iteration == 0) ++solve_;
+        return {at(iteration), at(iteration + 1)};
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
+    double at(Index iteration) const {
+        constexpr double usual = 12.0, least_left = 2.0, first_solve = 0.4, share = 2.0 / 3.0;
+        const auto begun = [&](int solve) {
+            return solve == 0 ? 0.0 : 1.0 - (1.0 - first_solve) * std::pow(share, solve - 1);
+        };
+        const auto done = static_cast<double>(iteration);
+        const double within = done / (done + std::max(least_left, usual - done));
+        return begun(solve_) + (begun(solve_ + 1) - begun(solve_)) * within;
+    }
 
-    static constexpr Index candidate_nodes = 1500;    // from which kernels are added to a model
-    static constexpr std::uint64_t part_stream = 41;  // of the generator: which samples the dual is solved on
+    int solve_ = -1;
+};
+
+/// What a dual solution became.
+struct FoundModel {
+    SolvedDual dual{};
+    Index peaks{}, merged{};
+    SearchResult search{};
+    FinalModel finished{};
+    double mean_loss{};  ///< Σ w ℓ / (q Σ w) at the samples
+};
+
+/// One fit, stage by stage: prepare, solve, extract, search, finish. Everything is in the units of the fit.
+template <class Scalar>
+class FitRun {
+public:
+    FitRun(const FitProblem& problem, const InputScaling& scaling, const AnyDomain& domain, Watch& watch)
+        : problem_(problem),
+          options_(problem.options),
+          scaling_(scaling),
+          domain_(domain.with_parameters(parameter_layout(problem.kernel, domain.dimension()))),
+          watch_(watch) {}
+
+    ErasedFit operator()(const OrderedSamples& samples, const WarmStart& warm) {
+        const PreparedSamples data = prepare(samples);
+        const AnyLoss loss = problem_.loss.adapted(data.noise.deviation);
+        const TiledPoints points(data.x);
+        const DualSamples<Scalar> part(data, report_.dual_samples, options_.seed);
+        const ErasedDualStage stage{problem_.kernel, loss,           domain_,         part.points, part.y,
+                                    part.weights,    part.tolerance, problem_.solver, options_,    &watch_};
+        candidates_ = stage.problem(stage.feasible(part.tolerance)).nodes(options_.search.candidates).nodes;
+        require_finite_policies<Scalar>(problem_.kernel, loss, points, candidates_, data.y);
+        scales_ = SampleScales::of(loss, {data.x, data.y, data.weights}, data.search_noise(),
+                                   options_.search.priors);
+        const SearchProblem search_problem = this->search_problem(data, points, loss, part.x);
+        expect(search_problem);
+        WarmStart from = warm;
+        if (warm.lambda.size() > 0) from.lambda = columns_of<Scalar>(warm.lambda, part.given);
+        const auto fitted = [&](const WarmStart& start) {
+            FoundModel out;
+            out.dual = solve(stage, start);
+            const FeasibleSet<AnyLoss> allowed(loss, data.y, options_.scope,
+                                               stage.relaxed(data.tolerance, out.dual), data.weights);
+            const Matrix peaks = extract(part.x, points, out);
+            search(search_problem, peaks, allowed, data.tolerance_given, out);
+            return out;
+        };
+        FoundModel found = fitted(from);
+        // Along the path of growing γ for the best model within max_kernels.
+        for (int doubling = 0; doubling < path_doublings && path_is_worth_it(found); ++doubling) {
+            from.lambda = found.dual.solution.lambda;
+            from.gamma = 4.0 * found.dual.certificate.gamma;  // twice the threshold
+            FoundModel next = fitted(from);
+            if (!(next.mean_loss < found.mean_loss)) continue;
+            next.dual.unsparse_height = found.dual.unsparse_height;
+            found = std::move(next);
+        }
+        return finish(data, points, loss, part, std::move(found));
+    }
+
+private:
     static constexpr int path_doublings = 2;  // of the threshold, in search of a model within max_kernels
+    static constexpr double peaks_per_dual =
+        0.1;  // expected seconds of the peaks, relative to those of the dual
 
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    /// Repetitions of dual and search that max_kernels is expected to cost, where nothing is known yet: between none
+    /// and path_doublings.
+    double repeats() const { return options_.max_kernels && !options_.gamma ? 0.5 * path_doublings : 0.0; }
+
+    void expect(const SearchProblem& problem) {
+        if (watch_.watched() && !watch_.stopped() && scales_.energy > 0.0)
+            expected_search_ = expected_search_seconds<Scalar>(
+                problem, candidates_, options_.max_kernels.value_or(problem.points.size()));
+    }
+
+    bool path_is_worth_it(const FoundModel& found) const {
+        return found.search.bound == Bound::max_kernels && !watch_.stopped() && !found.dual.infeasible &&
+               !options_.gamma && found.search.repeatable;
+    }
+
+    PreparedSamples prepare(const OrderedSamples& samples) {
+        PreparedSamples data = prepared<Scalar>(problem_, samples, scaling_, watch_);
+        report_.noise_deviation = data.noise.deviation;
+        report_.tolerance = max_abs(data.tolerance);
+        report_.tolerance_given = data.tolerance_given;
+        report_.samples = data.x.cols();
+        report_.dual_samples = std::min(data.x.cols(), options_.dual_samples);
+        return data;
+    }
 
     SolvedDual solve(const ErasedDualStage& stage, const WarmStart& from) {
-        const double before = report_.seconds.dual > 0.0 ? seconds() : 0.0;
-        SolvedDual dual = stage.solve(from, watch_);
-        report_.seconds.dual += seconds() - before;
+        const double before = report_.seconds.dual > 0.0 ? watch_.seconds() : 0.0;
+        ObserverFunction tell;
+        DualProgress steps;
+        if (watch_.watched())
+            tell = [&](const Progress& progress) {
+                const auto [done, next] = steps.next(progress.iteration);
+                watch_.advance(done, next);
+                return watch_.tell(progress);
+            };
+        watch_.begin("dual", expected_search_, (1.0 + repeats()) * expected_search_);
+        SolvedDual dual = stage.solve(from, tell);
+        report_.seconds.dual += watch_.seconds() - before;
         return dual;
+    }
+
+    /// The peaks of the field of a dual solution, (d + p) x peaks.
+    Matrix extract(const Matrix& x, const TiledPoints& points, FoundModel& found) {
+        watch_.begin("peaks", peaks_per_dual * report_.seconds.dual, (1.0 + repeats()) * expected_search_);
+        const double before = watch_.seconds();
+        ExtractedPeaks extracted;
+        const DualSolution& solution = found.dual.solution;
+        const CoefficientField<AnyKernel> field(problem_.kernel, x, solution.lambda,
+                                                found.dual.certificate.gamma,
+                                                InputScaling::identity(x.rows()));
+        try {
+            extracted = extract_peaks(field, domain_, solution.quadrature.nodes,
+                                      {points, options_.peaks, poll_of(&watch_)});
+        } catch (const Interrupted&) {
+            // no peaks: the search begins from the candidates
+        }
+        found.peaks = static_cast<Index>(extracted.peaks.size());
+        found.merged = extracted.merged;
+        Matrix peaks(domain_.rows(), found.peaks);
+        for (Index j = 0; j < found.peaks; ++j)
+            copy(extracted.peaks[static_cast<std::size_t>(j)].node, Block(peaks).columns(j, 1));
+        report_.seconds.peaks = watch_.seconds() - before;
+        return peaks;
+    }
+
+    SearchProblem search_problem(const PreparedSamples& data, const TiledPoints& points, const AnyLoss& loss,
+                                 const Matrix& dual_x) {
+        const SearchOptions& search = options_.search;
+        const double window =
+            loss.is_classification() ? search.label_window : search.noise_window * scales_.noise_deviation;
+        return {.kernel = problem_.kernel,
+                .domain = domain_,
+                .points = points,
+                .loss = {loss, data.y, data.weights, window},
+                .priors = Priors::from(scales_, domain_, options_),
+                .intercept = fits_intercept(data, dual_x),
+                .seed = options_.seed,
+                .watch = &watch_};
+    }
+
+    /// From peaks to the fewest kernels.
+    void search(const SearchProblem& problem, const Matrix& peaks, const FeasibleSet<AnyLoss>& allowed,
+                bool tolerance_given, FoundModel& found) {
+        found.finished.model = empty_expansion(domain_.rows(), problem.outputs());
+        found.search.bound = tolerance_given ? Bound::tolerance : Bound::criterion;
+        if (!(scales_.energy > 0.0)) return;
+        const SearchRequest request{peaks, candidates_, scales_, tolerance_given ? &allowed : nullptr};
+        watch_.begin("search", expected_search_,
+                     repeats() * (report_.seconds.dual + report_.seconds.peaks + expected_search_));
+        found.search = Search<Scalar>(problem, request, options_).run();
+        found.finished = final_model<Scalar>(problem, found.search);
+        found.mean_loss = allowed.mean_loss(problem.prediction(found.finished.model));
+    }
+
+    /// Whether an offset is fitted with the kernels. Not by default where a wide kernel can carry a change of it: a
+    /// fitted offset may be far from all data, and shows in gaps.
+    bool fits_intercept(const PreparedSamples& data, const Matrix& x) const {
+        const auto [lo, hi] = bounding_box(x);
+        const double spread = std::sqrt(squared_distance(lo.data(), hi.data(), x.rows()));
+        return options_.intercept.value_or(any_nonzero(data.offset) &&
+                                           domain_.widths().hi <
+                                               options_.search.priors.wide_kernel_fraction * spread);
+    }
+
+    ErasedFit finish(const PreparedSamples& data, const TiledPoints& points, const AnyLoss& loss,
+                     const DualSamples<Scalar>& part, FoundModel found) {
+        ErasedFit fit{.scaling = scaling_, .field_x = part.x, .field_lambda = found.dual.solution.lambda};
+        report_dual(found.dual, data, part.given);
+        fit.multipliers = Matrix::Zero(data.y.rows(), data.y.cols());
+        for (std::size_t i = 0; i < part.given.size(); ++i)
+            copy(ConstBlock(found.dual.solution.lambda).columns(static_cast<Index>(i), 1),
+                 Block(fit.multipliers).columns(part.given[i], 1));
+        report_.prices = column_norms<Scalar>(fit.multipliers);
+        report_model(loss, data, points, found);
+        report_.seconds.search = watch_.seconds() - report_.seconds.dual - report_.seconds.peaks;
+        KernelExpansion& model = found.finished.model;
+        fit.nodes = std::move(model.nodes);
+        fit.coefficients = std::move(model.coefficients);
+        fit.offset = data.offset;
+        add_scaled<Scalar>(fit.offset, 1.0, model.offset);
+        fit.statistics = std::move(found.finished.statistics);
+        fit.report = std::move(report_);
+        watch_.finish();
+        return fit;
     }
 
     void report_dual(const SolvedDual& dual, const PreparedSamples& data, const std::vector<Index>& given) {
@@ -223,26 +271,31 @@ private:
     }
 
     void report_model(const AnyLoss& loss, const PreparedSamples& data, const TiledPoints& points,
-                      Discretization& chosen) {
+                      FoundModel& found) {
+        KernelExpansion& model = found.finished.model;
         // A constant, where no kernel is worth it, is the mean.
-        if (chosen.nodes.cols() == 0 && problem_.options.center &&
-            !problem_.options.intercept.value_or(false) && !loss.is_classification())
-            chosen.offset = weighted_mean<Scalar>(data.y, data.weights);
-        report_.peaks = chosen.peaks;
-        report_.merged = chosen.merged;
-        report_.bound = chosen.bound;
-        report_.kernels = chosen.nodes.cols();
-        report_.seconds.peaks = chosen.peak_seconds;
-        const Matrix prediction =
-            expansion_values(problem_.kernel, points, {chosen.nodes, chosen.coefficients, chosen.offset});
-        const FeasibleSet<AnyLoss> asked(loss, data.y, problem_.options.scope, data.tolerance, data.weights);
+        if (model.size() == 0 && options_.center && !options_.intercept.value_or(false) &&
+            !loss.is_classification())
+            model.offset = weighted_mean<Scalar>(data.y, data.weights);
+        report_.peaks = found.peaks;
+        report_.merged = found.merged + found.finished.redundant;
+        report_.bound = found.search.bound;
+        report_.kernels = model.size();
+        const Matrix prediction = expansion_values(problem_.kernel, points, model);
+        require(all_finite(prediction), "the kernel ", problem_.kernel.held_name(),
+                " returned a value that is not finite");
+        const FeasibleSet<AnyLoss> asked(loss, data.y, options_.scope, data.tolerance, data.weights);
         report_.residual = asked.residual(prediction);
+        require(std::isfinite(report_.residual), "the ", loss.held_name(),
+                " loss returned a value that is not finite");
         constexpr double rounding = 1e-9;
         report_.model_violation = asked.violation(prediction);
         if (report_.model_violation <= rounding * (report_.tolerance + max_abs(data.y)))
             report_.model_violation = 0.0;
         const bool missed = data.tolerance_given && report_.model_violation > 0.0;
-        if (stopped_)
+        if (missed && report_.bound == Bound::tolerance && report_.status != Status::infeasible)
+            report_.bound = Bound::exhausted;
+        if (watch_.stopped())
             report_.status = Status::stopped;
         else if (report_.bound == Bound::max_kernels && report_.status != Status::infeasible)
             report_.status = Status::kernel_limit;
@@ -251,35 +304,40 @@ private:
     }
 
     const FitProblem& problem_;
+    const Options& options_;
     const InputScaling& scaling_;
     AnyDomain domain_;
-    ObserverFunction observer_, watch_{};
-    Clock::time_point start_ = Clock::now();
-    bool stopped_ = false;
+    Watch& watch_;
+    Matrix candidates_{};  // from which kernels are added to a model
+    SampleScales scales_{};
+    double expected_search_ = 0.0;  // seconds, for the observer alone
     Report report_{};
 };
 
 template <class Scalar>
 ErasedFit fit_samples(const FitProblem& problem, const Samples& given, ObserverFunction observer,
                       const WarmStart& warm) {
-    const Samples samples = checked_samples<Scalar>(problem, given);
-    const InputScaling scaling = problem.options.standardize ? InputScaling::standard(samples.x)
-                                                             : InputScaling::identity(samples.x.rows());
-    const Matrix x = scaling.to_internal(samples.x);
+    Watch watch(std::move(observer));
+    const OrderedSamples samples = ordered_samples<Scalar>(problem, given);
+    const Matrix& given_x = samples.samples.x;
+    const InputScaling scaling = problem.options.standardize ? InputScaling::standard(given_x)
+                                                             : InputScaling::identity(given_x.rows());
+    const Matrix x = scaling.to_internal(given_x);
     const AnyDomain domain = x.rows() >= around_samples_from_dimension
                                  ? AnyDomain(AroundSamples(x, widths_from_samples(x)))
                                  : AnyDomain(box_from_samples(x));
-    return FitRun<Scalar>(problem, scaling, domain, std::move(observer))(samples, warm);
+    return FitRun<Scalar>(problem, scaling, domain, watch)(samples, warm);
 }
 
 template <class Scalar>
 ErasedFit fit_on_domain(const FitProblem& problem, const Samples& given, const AnyDomain& domain,
                         ObserverFunction observer) {
-    const Samples samples = checked_samples<Scalar>(problem, given);
-    require(domain.dimension() == samples.x.rows(), "the domain has ", domain.dimension(),
-            " coordinates but x has ", samples.x.rows(), " rows");
-    return FitRun<Scalar>(problem, InputScaling::identity(samples.x.rows()), domain, std::move(observer))(
-        samples, {});
+    Watch watch(std::move(observer));
+    const OrderedSamples samples = ordered_samples<Scalar>(problem, given);
+    const Index d = samples.samples.x.rows();
+    require(domain.dimension() == d, "the domain has ", domain.dimension(), " coordinates but x has ", d,
+            " rows");
+    return FitRun<Scalar>(problem, InputScaling::identity(d), domain, watch)(samples, {});
 }
 
 }  // namespace kernelet::detail

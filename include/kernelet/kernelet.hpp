@@ -16,7 +16,7 @@
 #include <kernelet/dual/augmented_newton.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
 #include <kernelet/dual/coordinate_ascent.hpp>
-#include <kernelet/dual/point_mass_limit.hpp>
+#include <kernelet/dual/dual_solver.hpp>
 #include <kernelet/dual/sampled_ascent.hpp>
 #include <kernelet/dual/stochastic_supergradient.hpp>
 #include <kernelet/estimator.hpp>
@@ -42,7 +42,9 @@
 #include <kernelet/multiclass/shared_kernels.hpp>
 #include <kernelet/observers.hpp>
 #include <kernelet/options.hpp>
+#include <kernelet/peaks/point_mass_limit.hpp>
 #include <kernelet/report.hpp>
+#include <kernelet/search_options.hpp>
 #include <kernelet/types.hpp>
 #include <kernelet/version.hpp>
 
@@ -52,14 +54,6 @@
 #include <kernelet/dual/infeasibility.hpp>
 #include <kernelet/dual/intercept.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
-#include <kernelet/refit/complete.hpp>
-#include <kernelet/refit/discretize.hpp>
-#include <kernelet/refit/explained.hpp>
-#include <kernelet/refit/fewest.hpp>
-#include <kernelet/refit/goal.hpp>
-#include <kernelet/refit/keep_cheapest.hpp>
-#include <kernelet/refit/least_squares.hpp>
-#include <kernelet/refit/prune.hpp>
-#include <kernelet/refit/slide.hpp>
-#include <kernelet/refit/statistics.hpp>
+#include <kernelet/search/final_model.hpp>
+#include <kernelet/search/search.hpp>
 #endif

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/search_options.hpp>
 #include <kernelet/types.hpp>
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace kernelet {
 
-/// How peaks of |ᾱ| become kernels. The defaults suit data nobody tuned for.
+/// How peaks of |ᾱ| become kernels. The defaults are meant for data of any kind.
 struct PeakOptions {
     /// Two peaks of one sign whose kernels are more coherent than this are one peak: a pair beyond it would
     /// be fitted with two large coefficients of opposite sign.
@@ -63,18 +64,19 @@ struct Options {
     /// (FixedWidth, narrow CandidateCenters).
     std::optional<bool> intercept{};
     /// With no tolerance: the dual is solved at this multiple of the estimated noise deviation. Above 1,
-    /// since the dual's α shrinks towards zero and the refit removes that bias.
+    /// since the α of the dual shrinks towards zero and the search removes that bias.
     double noise_multiple = 1.6;
-    /// Coefficients a minimise Σ(ŷ − y)² + n·ridge·‖a‖²: keeps nearly coincident kernels from cancelling each
-    /// other.
-    double ridge = 1e-7;
+    /// Coefficients a minimise Σ w ℓ + ridge·Σ w·‖a‖²: keeps nearly coincident kernels from cancelling each other.
+    /// Unset: from the noise and the prior on coefficients, see Priors, raised while coefficients are too large.
+    std::optional<double> ridge{};
     /// Where there are more samples, the dual is solved on so many of them, drawn at random, and the
-    /// certificate speaks of those; kernels are chosen, slid and fitted on all. The dual's time grows with
+    /// certificate speaks of those; kernels are searched for and fitted on all. The dual's time grows with
     /// the square of n, and peaks are where they are long before all samples are asked.
     Index dual_samples = 2000;
     /// Same seed, same input, same binary: same bits.
     std::uint64_t seed = 1;
     PeakOptions peaks{};
+    SearchOptions search{};
 
     void validate() const {
         if (tolerance) detail::require_nonnegative(*tolerance, "options.tolerance");
@@ -82,9 +84,10 @@ struct Options {
         if (gamma) detail::require_nonnegative(*gamma, "options.gamma");
         detail::require_nonnegative(sparsity, "options.sparsity");
         detail::require_positive(noise_multiple, "options.noise_multiple");
-        detail::require_nonnegative(ridge, "options.ridge");
+        if (ridge) detail::require_nonnegative(*ridge, "options.ridge");
         detail::require_at_least(dual_samples, 1, "options.dual_samples");
         peaks.validate();
+        search.validate();
     }
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <string>
@@ -49,7 +50,10 @@ enum class Bound {
     criterion,    ///< an information criterion: a kernel more explains no more than noise would
     tolerance,    ///< the tolerance is met: a kernel less would miss it
     max_kernels,  ///< max_kernels: a kernel more would fit better
-    samples       ///< as many parameters as the samples allow
+    samples,      ///< as many parameters as the samples allow
+    exhausted,    ///< the tolerance is not met, and no further kernel lowers the error noticeably
+    held_out,     ///< samples held out: more kernels do not lower their loss by more than its standard error
+    observer      ///< the observer: the search was stopped
 };
 
 constexpr std::string_view to_string(Bound bound) {
@@ -62,31 +66,55 @@ constexpr std::string_view to_string(Bound bound) {
             return "max_kernels";
         case Bound::samples:
             return "the number of samples";
+        case Bound::exhausted:
+            return "what further kernels gain";
+        case Bound::held_out:
+            return "samples held out";
+        case Bound::observer:
+            return "the observer";
     }
     return "unknown";
 }
 
-/// One line of a solver's life, given to the observer.
+/// What the observer of a fit is told. A stage reports after each of its iterations, and at least every 20 ms in
+/// between, with what it said last.
 struct Progress {
-    std::string_view stage{};  ///< "dual", "peaks", "refit"
+    /// "dual", "peaks", "search"; "classifiers" of an ensemble; in the last report "done" or "stopped".
+    std::string_view stage{};
     Index iteration{};
-    Index iterations{};  ///< the most there can be in this stage
+    Index iterations{};  ///< the most there can be in this stage; 0 where that is not known
     double dual_value{};
     double gap = std::numeric_limits<double>::infinity();  ///< relative, where the solver knows it
     double seconds{};                                      ///< since the fit began
+    /// Of the whole fit that is done, by time, between 0 and 1: an estimate that never falls and is 1 at the end.
+    double fraction{};
+    double seconds_left{};  ///< estimated from what has passed; may rise
+
+    /// The last report of a fit, whose verdict is not asked for.
+    bool is_last() const { return stage == "done" || stage == "stopped"; }
 };
 
 /// What an observer answers.
 enum class Verdict { proceed, stop };
 
-/// How solvers hold an observer; empty: nobody watches.
+/// How solvers hold an observer; empty: none.
 using ObserverFunction = std::function<Verdict(const Progress&)>;
 
+/// Thrown inside a fit, never out of it, once the observer has answered stop. Whoever holds a best point catches it.
+class Interrupted : public std::exception {
+public:
+    const char* what() const noexcept override { return "kernelet: the observer stopped the fit"; }
+};
+
+/// Wall time of the stages of a fit.
 struct StageSeconds {
     double dual{};
     double peaks{};
-    double refit{};
-    double total() const { return dual + peaks + refit; }
+    union {  // one number under two names, the second for one version
+        double search{};
+        [[deprecated("use search")]] double refit;
+    };
+    double total() const { return dual + peaks + search; }
 };
 
 /// (P − D) relative to the larger of |P| and |D|; 0 where both vanish.
@@ -109,9 +137,12 @@ struct Certificate {
     double threshold_ratio{};    ///< √(2γ) / max‖ᾱ‖
     Index nodes{};               ///< on which D and P were integrated
     Index iterations{};          ///< of the dual solver
+    bool
+        certified{};  ///< the solver ended by itself; where it was stopped, nothing is known of P and the gap
 
     double gap() const { return primal_value - dual_value; }
-    double relative_gap() const { return kernelet::relative_gap(primal_value, dual_value); }
+    /// 1 where nothing is certified: zero is a lower bound of the cost, and no upper bound is known.
+    double relative_gap() const { return certified ? kernelet::relative_gap(primal_value, dual_value) : 1.0; }
 };
 
 /// What a fit has to say about itself.
@@ -119,6 +150,7 @@ struct Report : Certificate {
     Status status = Status::iteration_limit;
 
     double tolerance{};         ///< as asked, or as chosen; the largest where each sample has its own
+    bool tolerance_given{};     ///< asked for; otherwise only the dual was solved at it
     double noise_deviation{};   ///< estimated from the data; 0 where the tolerance was given
     double solved_tolerance{};  ///< what the dual was solved at: the tolerance, or, where that is infeasible,
                                 ///< the least tried that is not
@@ -130,8 +162,9 @@ struct Report : Certificate {
                                ///< was given
 
     // the discrete model
-    Index peaks{};   ///< distinct maxima of ‖ᾱ‖ above the threshold
-    Index merged{};  ///< ascents that arrived at a peak already found, and kernels the refit found redundant
+    Index peaks{};  ///< distinct maxima of ‖ᾱ‖ above the threshold
+    Index
+        merged{};  ///< ascents that arrived at a peak already found, and kernels that are redundant at the end
     Index kernels{};
     Bound bound = Bound::criterion;  ///< what decided on that number
     double residual{};  ///< the least tolerance the model would meet: RMS residual or mean loss (aggregate),
@@ -150,49 +183,69 @@ struct Report : Certificate {
     /// One line.
     std::string brief() const {
         return detail::text(to_string(status), ": ", kernels, " kernels (bound by ", to_string(bound),
-                            "), residual ", residual, " (tolerance ", tolerance, "); integral problem",
-                            on_samples(), " solved to ", 100.0 * relative_gap(), " % (integrals to ",
-                            100.0 * integration_error, " %), ", iterations, " iterations, ", seconds.total(),
-                            " s");
+                            "), residual ", residual,
+                            tolerance_given ? detail::text(" (tolerance ", tolerance, ")") : "",
+                            "; integral problem", on_samples(), brief_certificate(), ", ", iterations,
+                            " iterations, ", seconds.total(), " s");
     }
 
     /// Everything, in plain words.
     std::string full() const {
-        std::string blame;
-        for (std::size_t i = 0; i < culprits.size() && i < most_named; ++i)
-            blame.append(" ").append(std::to_string(culprits[i]));
-        return detail::text(
-            "status            ", to_string(status), "\n",
-            culprits.empty()
-                ? ""
-                : "infeasible        no function of the domain meets the tolerance at samples" + blame + "\n",
-            culprits.empty()
-                ? ""
-                : detail::text("                  solved at tolerance ", solved_tolerance, " instead\n"),
-            "kernels           ", kernels, ", bound by ", to_string(bound), "; begun at ", peaks,
-            " peaks above the threshold, ", merged, " merged\n", "residual          ", residual,
-            " on the samples; tolerance ", tolerance,
-            noise_deviation > 0.0 ? detail::text(", from an estimated noise deviation of ", noise_deviation)
-                                  : "",
-            model_violation > 0.0 ? detail::text("; missed by ", model_violation) : "", "\n",
-            "dual value D      ", dual_value, "\n", "primal value P    ", primal_value,
-            " for an alpha outside the tolerance by ", max_violation, "\n", "gap P - D         ", gap(), " (",
-            100.0 * relative_gap(), " %); on other quadratures D moves by ", 100.0 * integration_error,
-            " %\n", "support           ", 100.0 * support_measure, " % of the domain; gamma ", gamma,
-            ", threshold at ", threshold_ratio, " of the highest peak\n", "dual solver       ", iterations,
-            " iterations on ", nodes, " nodes", on_samples(), "\n", "seconds           ", seconds.dual,
-            " dual, ", seconds.peaks, " peaks, ", seconds.refit, " refit\n",
-            "D is a lower bound of the integral problem's optimum up to the error of the integrals; P an "
-            "upper bound if\n"
-            "its alpha is within the tolerance. Neither speaks of the number of kernels: those begin at the "
-            "peaks of\n"
-            "alpha and are then slid, completed and pruned, by local moves without a certificate.\n");
+        return detail::text("status            ", to_string(status), "\n", full_culprits(),
+                            "kernels           ", kernels, ", bound by ", to_string(bound), "; begun at ",
+                            peaks, " peaks above the threshold, ", merged, " merged\n", full_residual(),
+                            full_certificate(), "dual solver       ", iterations, " iterations on ", nodes,
+                            " nodes", on_samples(), "\n", "seconds           ", seconds.dual, " dual, ",
+                            seconds.peaks, " peaks, ", seconds.search, " search\n", certified ? caveat : "");
     }
 
 private:
     std::string on_samples() const {
         return dual_samples < samples ? detail::text(" on ", dual_samples, " of ", samples, " samples") : "";
     }
+
+    std::string brief_certificate() const {
+        if (!certified) return " not solved";
+        return detail::text(" solved to ", 100.0 * relative_gap(), " % (integrals to ",
+                            100.0 * integration_error, " %)");
+    }
+
+    std::string full_culprits() const {
+        if (culprits.empty()) return "";
+        std::string blame;
+        for (std::size_t i = 0; i < culprits.size() && i < most_named; ++i)
+            blame.append(" ").append(std::to_string(culprits[i]));
+        return detail::text("infeasible        no function of the domain meets the tolerance at samples",
+                            blame, "\n", "                  solved at tolerance ", solved_tolerance,
+                            " instead\n");
+    }
+
+    std::string full_residual() const {
+        return detail::text(
+            "residual          ", residual, " on the samples; ",
+            tolerance_given ? "tolerance " : "no tolerance was asked for, the dual was solved at ", tolerance,
+            noise_deviation > 0.0 ? detail::text(", from an estimated noise deviation of ", noise_deviation)
+                                  : "",
+            tolerance_given && model_violation > 0.0 ? detail::text("; missed by ", model_violation) : "",
+            "\n");
+    }
+
+    std::string full_certificate() const {
+        if (!certified) return "certificate       none: the dual was stopped before it was solved\n";
+        return detail::text("dual value D      ", dual_value, "\n", "primal value P    ", primal_value,
+                            " for an alpha outside the tolerance by ", max_violation, "\n",
+                            "gap P - D         ", gap(), " (", 100.0 * relative_gap(),
+                            " %); on other quadratures D moves by ", 100.0 * integration_error, " %\n",
+                            "support           ", 100.0 * support_measure, " % of the domain; gamma ", gamma,
+                            ", threshold at ", threshold_ratio, " of the highest peak\n");
+    }
+
+    static constexpr std::string_view caveat =
+        "D is a lower bound of the integral problem's optimum up to the error of the integrals; P an upper "
+        "bound if\n"
+        "its alpha is within the tolerance. Neither speaks of the number of kernels: those begin at the "
+        "peaks of\n"
+        "alpha and are then searched for by local moves, without a certificate.\n";
 
     static constexpr std::size_t most_named = 10;
 };

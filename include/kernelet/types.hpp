@@ -46,6 +46,13 @@ struct Interval {
     double clamp(double value) const { return std::min(std::max(value, lo), hi); }
 };
 
+/// Nodes and weights for integrals under a domain's measure ρ: ∫ h dρ ≈ Σ_j weights_j h(nodes_j), Σ weights
+/// = 1.
+struct Quadrature {
+    Matrix nodes{};
+    Vector weights{};
+};
+
 /// What is given per sample. `x` is d x n, one sample per column; `y` is a column of n targets, or q x n.
 struct Samples {
     Matrix x{};
@@ -81,5 +88,18 @@ ParameterLayout parameter_layout(const Kernel& kernel, Index dimension) {
     if constexpr (requires { kernel.shapes(); }) layout.shapes = kernel.shapes();
     return layout;
 }
+
+/// What a fit knows about its model beside the model: all empty where nothing is known.
+struct ModelStatistics {
+    /// K: the size of each kernel's part over the samples, ‖a_j k_j‖ relative to the sum of all. They add up
+    /// to one.
+    Vector shares{};
+    /// q: the deviation of what the model leaves over.
+    Vector noise{};
+    /// Of all parameters, linearised at the fit: the coefficients (output o, kernel j at o K + j), then
+    /// each kernel's center and log parameter (row r of kernel j at q K + j (d + p) + r, in the units of the
+    /// fit). Zero rows for what was not free to move.
+    Matrix covariance{};
+};
 
 }  // namespace kernelet

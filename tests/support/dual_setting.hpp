@@ -4,9 +4,9 @@
 
 #include <kernelet/dual/automatic_solver_impl.hpp>
 #include <kernelet/dual/certificate.hpp>
-#include <kernelet/dual/point_mass_limit_impl.hpp>
 #include <kernelet/dual/stochastic_supergradient_impl.hpp>
 #include <kernelet/kernelet.hpp>
+#include <kernelet/peaks/point_mass_limit_impl.hpp>
 
 #include <utility>
 

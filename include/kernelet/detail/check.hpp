@@ -19,8 +19,7 @@ namespace kernelet::detail {
 class TextPart {
 public:
     template <class T>
-    requires std::convertible_to<const T&, std::string_view> TextPart(const T& words)
-        : kind_(Kind::words), words_(words) {}
+    requires std::convertible_to<const T&, std::string_view> TextPart(const T& words) : words_(words) {}
     template <std::integral T>
     TextPart(T number) : kind_(Kind::integer), integer_(static_cast<long long>(number)) {}
     TextPart(double number) : kind_(Kind::real), real_(number) {}
@@ -34,7 +33,7 @@ public:
 private:
     enum class Kind { words, integer, real };
 
-    Kind kind_;
+    Kind kind_ = Kind::words;
     std::string_view words_{};
     long long integer_ = 0;
     double real_ = 0.0;

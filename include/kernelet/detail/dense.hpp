@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/dense_blocks.hpp>
+#include <kernelet/detail/poll.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
@@ -129,12 +130,13 @@ inline void solve_upper(const ConstBlock& u, const Block& x) {
 // factorisations
 
 /// A = L Lᵀ by blocks, in place: reads and writes the lower triangle. False where a pivot is not positive; A
-/// is then spoilt. O(n³/3).
+/// is then spoilt. Polls once per block. O(n³/3).
 template <class Scalar = double>
-[[gnu::noinline]] bool cholesky(const Block& a) {
+[[gnu::noinline]] bool cholesky(const Block& a, const Poll& poll = {}) {
     constexpr Index width = 32;
     const Index n = a.rows;
     for (Index first = 0; first < n; first += width) {
+        poll();
         const Index k = std::min(width, n - first), below = n - first - k;
         const Block corner = a.part(first, first, k, k);
         for (Index j = 0; j < k; ++j) {
@@ -167,13 +169,15 @@ void cholesky_solve(const ConstBlock& l, const Block& x) {
 
 /// X ← A⁻¹ X for a symmetric A, of which the lower triangle is read and spoilt: P A Pᵀ = L D Lᵀ with the
 /// largest pivot first (Golub and Van Loan, 4.2.8), which bears matrices that are singular up to rounding.
-/// Where a pivot vanishes, so does that entry of the solution. O(n³/3) and not blocked: for n up to 1500.
+/// Where a pivot vanishes, so does that entry of the solution. Polls once per column. O(n³/3) and not blocked: for n
+/// up to 1500.
 template <class Scalar = double>
-[[gnu::noinline]] void ldlt_solve(const Block& a, const Block& x) {
+[[gnu::noinline]] void ldlt_solve(const Block& a, const Block& x, const Poll& poll = {}) {
     const Index n = a.rows;
     std::vector<Index> swapped(static_cast<std::size_t>(n));
     Vector scaled(n);
     for (Index k = 0; k < n; ++k) {
+        poll();
         Index best = k;
         for (Index i = k + 1; i < n; ++i)
             if (std::abs(a(i, i)) > std::abs(a(best, best))) best = i;

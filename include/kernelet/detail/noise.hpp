@@ -2,6 +2,7 @@
 
 #include <kernelet/detail/dense.hpp>
 #include <kernelet/detail/median.hpp>
+#include <kernelet/detail/poll.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
@@ -71,7 +72,7 @@ inline double noise_deviation_1d(const Vector& x, const Vector& y) {
 
 /// Several inputs: a plane through the nearest neighbours of each of at most 500 samples. O(500 n d).
 template <class Scalar = double>
-double noise_deviation_nd(const Matrix& x, const Vector& y) {
+double noise_deviation_nd(const Matrix& x, const Vector& y, const Poll& poll = {}) {
     const Index d = x.rows();
     const Index n = x.cols();
     const Index neighbours = 2 * (d + 1) + 2;
@@ -81,6 +82,7 @@ double noise_deviation_nd(const Matrix& x, const Vector& y) {
     std::vector<double> residuals;
     std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
     for (Index probe = 0; probe < probes; ++probe) {
+        poll();
         const Index i = probe * n / probes;
         for (Index j = 0; j < n; ++j)
             distances[static_cast<std::size_t>(j)] = {
@@ -180,13 +182,14 @@ inline NoiseEstimate replicate_noise(const Matrix& x, const Matrix& y) {
 
 /// The share of labels ±1 that the vote of the nearest other samples contradicts, over at most 500 samples
 /// and all outputs: how much of a classification no function of x can explain. O(500 n d).
-inline double label_noise(const Matrix& x, const Matrix& y) {
+inline double label_noise(const Matrix& x, const Matrix& y, const Poll& poll = {}) {
     constexpr Index most_probes = 500, most_voters = 7;
     const Index n = x.cols(), probes = std::min(n, most_probes), voters = std::min(n - 1, most_voters);
     if (voters < 1) return 0.0;
     std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
     Index wrong = 0;
     for (Index probe = 0; probe < probes; ++probe) {
+        poll();
         const Index i = probe * n / probes;
         for (Index j = 0; j < n; ++j)
             distances[static_cast<std::size_t>(j)] = {
@@ -204,7 +207,7 @@ inline double label_noise(const Matrix& x, const Matrix& y) {
 /// Over q outputs: the root of the mean variance; not below what repeated samples show, since noise whose
 /// size changes is more than its median. x is d x n, y is q x n.
 template <class Scalar = double>
-NoiseEstimate noise_estimate(const Matrix& x, const Matrix& y) {
+NoiseEstimate noise_estimate(const Matrix& x, const Matrix& y, const Poll& poll = {}) {
     // On a line, at 0.5 one in five of the chirps at n = 51 collapses to a single kernel; at 2 nothing
     // changes. In more dimensions neighbours are far apart and signal counts as noise: an airfoil's 0.31, of
     // which models that generalise leave 0.2.
@@ -215,7 +218,7 @@ NoiseEstimate noise_estimate(const Matrix& x, const Matrix& y) {
         for (Index i = 0; i < y.cols(); ++i) target(i) = y(o, i);
         const double deviation =
             x.rows() == 1 ? noise_deviation_1d(Eigen::Map<const Vector>(x.data(), x.cols()), target)
-                          : noise_deviation_nd<Scalar>(x, target);
+                          : noise_deviation_nd<Scalar>(x, target, poll);
         variance += deviation * deviation / static_cast<double>(y.rows());
     }
     const NoiseEstimate smooth{std::sqrt(variance), x.rows() == 1 ? known_on_a_line : known_elsewhere};

@@ -10,6 +10,25 @@
 
 namespace kernelet::detail {
 
+/// An order of samples that depends on their values alone: by the columns of x, then of y, then by weight. A fit that
+/// begins with it does not depend on the order in which the samples were given. O(n log n).
+inline std::vector<Index> lexicographic_order(const Samples& samples) {
+    std::vector<Index> order(static_cast<std::size_t>(samples.x.cols()));
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto compare = [](const Matrix& values, Index a, Index b) {
+        for (Index row = 0; row < values.rows(); ++row)
+            if (values(row, a) != values(row, b)) return values(row, a) < values(row, b) ? -1 : 1;
+        return 0;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+        if (const int by_x = compare(samples.x, a, b); by_x != 0) return by_x < 0;
+        if (const int by_y = compare(samples.y, a, b); by_y != 0) return by_y < 0;
+        if (samples.weights(a) != samples.weights(b)) return samples.weights(a) < samples.weights(b);
+        return samples.tolerances.size() > 0 && samples.tolerances(a) < samples.tolerances(b);
+    });
+    return order;
+}
+
 /// An order of the columns of x in which neighbours in the list are neighbours in space, so that a tile of
 /// points has a small bounding box: along the line in one dimension, along Morton's curve in two and three,
 /// as given beyond. O(n log n).

@@ -2,6 +2,7 @@
 
 #include <kernelet/detail/dense.hpp>
 #include <kernelet/detail/parallel.hpp>
+#include <kernelet/detail/poll.hpp>
 #include <kernelet/types.hpp>
 
 #include <concepts>
@@ -130,7 +131,7 @@ std::pair<Index, Index> kernel_column(const Kernel& kernel, const TiledPoints& p
 /// ᾱ at the columns of `nodes`: q x B from λ, q x n. Tiles where λ vanishes are skipped. O(|supp λ| B d).
 template <class Kernel>
 Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstBlock& lambda,
-               const ConstBlock& nodes) {
+               const ConstBlock& nodes, const Poll& poll = {}) {
     constexpr Index node_tile = 32;
     Matrix field = Matrix::Zero(lambda.rows, nodes.cols);
     std::vector<char> live(static_cast<std::size_t>(points.tiles()));
@@ -138,6 +139,7 @@ Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstBlock
         live[static_cast<std::size_t>(t)] = any_nonzero(lambda.columns(points.first(t), points.count(t)));
     parallel_for((nodes.cols + node_tile - 1) / node_tile,
                  [&](Index block) {
+                     poll();
                      Vector k(TiledPoints::tile);
                      const Index end = std::min(nodes.cols, (block + 1) * node_tile);
                      for (Index j = block * node_tile; j < end; ++j) {
@@ -160,7 +162,7 @@ Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstBlock
 /// f at the points: q x n from coefficients a, q x B. Nodes with a = 0 are skipped. O(n |supp a| d).
 template <class Kernel>
 Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstBlock& nodes,
-                  const ConstBlock& a) {
+                  const ConstBlock& a, const Poll& poll = {}) {
     Matrix values = Matrix::Zero(a.rows, points.size());
     std::vector<Index> active;
     std::vector<double> reach;
@@ -172,6 +174,7 @@ Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstBl
     parallel_for(
         points.tiles(),
         [&](Index t) {
+            poll();
             const Index m = points.count(t);
             Vector k(m);
             const Block here = Block(values).columns(points.first(t), m);

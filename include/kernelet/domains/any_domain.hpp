@@ -16,9 +16,9 @@ namespace kernelet {
 class AnyDomain {
 public:
     /// Not of itself, and asked first: whether that is a domain depends on how it is copied.
-    template <class Omega>
-    requires(!std::same_as<Omega, AnyDomain> && Domain<Omega>) AnyDomain(Omega domain)
-        : held_(std::make_shared<const Held<Omega>>(std::move(domain))) {}
+    template <class DomainType>
+    requires(!std::same_as<DomainType, AnyDomain> && Domain<DomainType>) AnyDomain(DomainType domain)
+        : held_(std::make_shared<const Held<DomainType>>(std::move(domain))) {}
 
     Interval widths() const { return held_->widths(); }
     Index dimension() const { return held_->dimension(); }
@@ -44,9 +44,9 @@ private:
         virtual std::optional<Quadrature> rule(Index budget) const = 0;
     };
 
-    template <class Omega>
+    template <class DomainType>
     struct Held final : Interface {
-        explicit Held(Omega given) : domain(std::move(given)) {}
+        explicit Held(DomainType given) : domain(std::move(given)) {}
         Interval widths() const override { return domain.widths(); }
         Index dimension() const override { return domain.dimension(); }
         Index rows() const override { return domain.rows(); }
@@ -59,7 +59,7 @@ private:
         void project(VectorRef node) const override { domain.project(node); }
         std::optional<Quadrature> rule(Index budget) const override { return domain.rule(budget); }
 
-        Omega domain;
+        DomainType domain;
     };
 
     std::shared_ptr<const Interface> held_;

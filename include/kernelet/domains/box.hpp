@@ -106,7 +106,7 @@ private:
         Index next = 0;
         visit_levels(share, [&](double w, double measure, const std::vector<double>& counts, double cells) {
             for (Index cell = 0; cell < static_cast<Index>(cells); ++cell, ++next) {
-                double rest = static_cast<double>(cell);
+                auto rest = static_cast<double>(cell);
                 for (Index c = 0; c < d; ++c) {
                     const double count = counts[static_cast<std::size_t>(c)];
                     const double position = std::fmod(rest, count);

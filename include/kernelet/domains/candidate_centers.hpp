@@ -25,7 +25,7 @@ public:
         std::tie(lo_, hi_) = detail::bounding_box(centers_);
     }
 
-    /// The same candidates, from which ascent and slide may move the centers inside the candidates' bounding
+    /// The same candidates, from which the ascent of peaks and the search may move the centers inside the candidates' bounding
     /// box.
     CandidateCenters released() const {
         CandidateCenters copy = *this;

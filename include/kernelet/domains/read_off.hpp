@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-/// Domains nobody has to choose: read off the samples.
+/// Default domains, read off the samples.
 namespace kernelet {
 
 /// From this dimension on a box is mostly empty of data and centers are drawn around the samples.
@@ -52,15 +52,20 @@ inline double median_neighbour_distance(const Matrix& x) {
 
 }  // namespace detail
 
-/// From the median nearest-neighbour distance to half the diagonal of the samples' box and its margins. Where
-/// all samples are one place there is no scale to read, and widths are one.
-inline Interval widths_from_samples(const Matrix& x) {
+/// Half the diagonal of the samples' box and its margins; 1 where all samples are one place.
+inline double half_diagonal(const Matrix& x) {
     const auto [lo, hi] = detail::bounding_box(x);
     const double diagonal = (1.0 + 2.0 * AroundSamples::box_margin) *
                             std::sqrt(detail::squared_distance(lo.data(), hi.data(), x.rows()));
-    if (!(diagonal > 0.0)) return {1.0, 1.0};
-    const double widest = 0.5 * diagonal;
-    return {std::min(detail::median_neighbour_distance(x), widest), widest};
+    return diagonal > 0.0 ? 0.5 * diagonal : 1.0;
+}
+
+/// From the median nearest-neighbour distance to half the diagonal of the samples' box and its margins. Where
+/// all samples are one place there is no scale to read, and widths are one.
+inline Interval widths_from_samples(const Matrix& x) {
+    const double widest = half_diagonal(x), nearest = detail::median_neighbour_distance(x);
+    if (!(nearest > 0.0)) return {widest, widest};
+    return {std::min(nearest, widest), widest};
 }
 
 /// The samples' bounding box and a tenth more on each side.

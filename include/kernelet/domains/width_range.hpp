@@ -13,16 +13,9 @@ namespace kernelet {
 /// paper).
 enum class Spacing { logarithmic, uniform };
 
-/// Nodes and weights for integrals under a domain's measure ρ: ∫ h dρ ≈ Σ_j weights_j h(nodes_j), Σ weights
-/// = 1.
-struct Quadrature {
-    Matrix nodes{};
-    Vector weights{};
-};
-
 /// The measure of the parameter θ that all domains share: one width drawn from an interval, written to all
 /// rows of θ that are lengths, and a shape drawn from those the family has. A family of several widths thus
-/// starts isotropic and is set free by the slide.
+/// starts isotropic; the search sets them free.
 class WidthRange {
 public:
     WidthRange(Interval widths, Spacing spacing) : widths_(widths), spacing_(spacing) {
@@ -31,7 +24,7 @@ public:
 
     Interval interval() const { return widths_; }
     Index rows() const { return layout_.rows; }
-    /// Whether ascent and slide may move this row of θ: all but a shape.
+    /// Whether the ascent of peaks and the search may move this row of θ: all but a shape.
     bool free(Index row) const { return row < layout_.scales(); }
     /// Uniforms beside the width's.
     Index shape_uniforms() const { return layout_.shapes.empty() ? 0 : 1; }

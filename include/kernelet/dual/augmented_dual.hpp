@@ -68,25 +68,27 @@ public:
         start();
     }
 
-    /// Runs improve(now) (one step on λ; false where it can no longer lower the value) until the gap is
-    /// closed.
+    /// Runs improve(now) (one step on λ; false where it can no longer lower the value) until the gap is closed. Where
+    /// the fit is interrupted, returns the last point recorded; its λ is empty where there is none yet.
     template <class Improve>
     DualSolution solve(Index max_iterations, const ObserverFunction& observer, const Improve& improve) {
         DualSolution best;
         best.quadrature = q_;
-        Point now = evaluate();
-        for (Index iteration = 0;; ++iteration) {
-            record(best, now, iteration);
-            if (best.status != Status::iteration_limit || iteration >= max_iterations) return best;
-            if (observer && observer({"dual", iteration, max_iterations, best.dual_value, best.relative_gap(),
-                                      0.0}) == Verdict::stop) {
-                best.status = Status::stopped;
-                return best;
+        try {
+            Point now = evaluate();
+            for (Index iteration = 0;; ++iteration) {
+                record(best, now, iteration);
+                if (best.status != Status::iteration_limit || iteration >= max_iterations) return best;
+                if (observer && observer(progress(best, iteration, max_iterations)) == Verdict::stop) break;
+                const bool solved = root_mean_square(now.residual) <= inner_accuracy_ * scale_;
+                if (solved || !improve(now)) advance_anchors(now);
+                now = evaluate();
             }
-            const bool solved = root_mean_square(now.residual) <= inner_accuracy_ * scale_;
-            if (solved || !improve(now)) advance_anchors(now);
-            now = evaluate();
+        } catch (const Interrupted&) {
+            // falls through with the point recorded last
         }
+        best.status = Status::stopped;
+        return best;
     }
 
     const Problem& problem() const { return problem_; }
@@ -151,6 +153,16 @@ private:
     static constexpr double last_accuracy = 1e-7;
     static constexpr double accuracy_shrink = 0.5;
     static constexpr double step_in_tolerances = 10.0;  // ‖λ‖/σ relative to the size of C
+
+    static Progress progress(const DualSolution& best, Index iteration, Index max_iterations) {
+        Progress out;
+        out.stage = "dual";
+        out.iteration = iteration;
+        out.iterations = max_iterations;
+        out.dual_value = best.dual_value;
+        out.gap = best.relative_gap();
+        return out;
+    }
 
     static double root_mean_square(const Matrix& values) {
         const double rms = detail::root_mean_square(values);

@@ -2,6 +2,7 @@
 
 #include <kernelet/dual/augmented_dual.hpp>
 #include <kernelet/dual/augmented_newton.hpp>
+#include <kernelet/dual/newton_matrices.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,14 +18,19 @@ class NewtonDirections {
 public:
     explicit NewtonDirections(const AugmentedNewtonOptions& options) : options_(options) {}
 
-    /// What stays the same from step to step at γ = 0, where all nodes are on with one slope.
+    /// What is kept from step to step. The matrices are those of γ = 0, where all nodes are on with one slope.
     struct Cache {
-        Matrix samples{};  // K diag(ρ) Kᵀ, n x n
-        Matrix nodes{};    // Kᵀ K, m x m
+        Matrix samples{};       // K diag(ρ) Kᵀ, n x n
+        Matrix nodes{};         // Kᵀ K, m x m
+        bool factored = false;  // several outputs: conjugate gradients have failed once, and would again
     };
 
     /// Solves (J/σ + K diag(ρ h) Kᵀ + c11ᵀ + damping) Δ = −(f − ŷ), in the smaller of the two spaces; the
     /// third term where there is an intercept.
+    /// Several outputs: by conjugate gradients, until they fail, and from then on factored. They fail at tolerances
+    /// so small that J/σ no longer covers the small eigenvalues of K = ∫kk, which is numerically singular. With a
+    /// tolerance for each sample J is 0 at every sample held at an end of its interval: there they failed on nearly
+    /// every problem tried, and are left out.
     template <class Dual, class Point>
     Matrix operator()(const Dual& dual, const Point& now, const NewtonDamping& damping, Cache& cache) const {
         const Index n = dual.problem().samples();
@@ -36,30 +42,20 @@ public:
             (*std::min_element(first, first + n) > 0.0 ||
              (n > options_.dense_samples && *std::max_element(first, first + n) > 0.0)))
             return low_rank_direction(dual, now, damping, on, cache);
-        if (!one_output || n > options_.dense_samples) return iterative_direction(dual, now, damping, on);
-        if (dual.problem().gamma > 0.0) return factored_direction(dual, now, damping, active_gram(dual, on));
-        const double slope = dual.slope(0.0);
-        if (cache.samples.size() == 0) {
-            cache.samples = active_gram(dual, on);
-            scale(cache.samples, 1.0 / slope);
+        if (n * dual.problem().outputs() > options_.dense_samples)
+            return iterative_direction(dual, now, damping, on).x;
+        const bool may_iterate = !one_output && dual.problem().feasible.scope() == Scope::aggregate;
+        if (may_iterate && !cache.factored) {
+            Iterated found = iterative_direction(dual, now, damping, on);
+            if (found.solved) return std::move(found.x);
+            cache.factored = true;
         }
-        Matrix h = cache.samples;
-        scale(h, slope);
-        return factored_direction(dual, now, damping, std::move(h));
+        Matrix gram = sample_gram(dual, on, cache);
+        if (one_output) return factored_direction(dual, now, damping, std::move(gram));
+        return factored_direction(dual, now, damping, output_gram(dual, on, gram));
     }
 
 private:
-    /// ρ_j h_j at the nodes that are on.
-    template <class Dual>
-    static Vector slopes_of(const Dual& dual, const std::vector<Index>& on) {
-        Vector slopes(static_cast<Index>(on.size()));
-        for (Index c = 0; c < slopes.size(); ++c) {
-            const Index j = on[static_cast<std::size_t>(c)];
-            slopes(c) = dual.quadrature().weights(j) * dual.slope(dual.shifted_length(j));
-        }
-        return slopes;
-    }
-
     /// Woodbury's identity, for many samples and few nodes that are on, D = J's diagonal/σ + damping > 0:
     ///     (D + K R Kᵀ)⁻¹ = D⁻¹ − D⁻¹ K (R⁻¹ + Kᵀ D⁻¹ K)⁻¹ Kᵀ D⁻¹,   R = diag(ρ h),
     /// and Sherman and Morrison's for J's direction and for the intercept. O(n m² + m³), a strip of samples
@@ -82,7 +78,7 @@ private:
             system = node_gram(dual, nodes, inverse);
         }
         for (Index c = 0; c < slopes.size(); ++c) system(c, c) += 1.0 / slopes(c);
-        cholesky(system);
+        cholesky(system, dual.problem().poll());
         const auto without_intercept = [&](const Matrix& right) -> Matrix {  // 1 x n
             Matrix solution = with_scaled_columns(right, inverse.data());
             Matrix inner = transposed(dual.problem().field(solution, nodes));
@@ -129,81 +125,39 @@ private:
         return d;
     }
 
-    /// Kᵀ diag(w) K over the samples, its lower triangle, a strip of tiles at a time. O(n m²).
+    /// K diag(ρ s) Kᵀ, its lower triangle, s the slope h of one output, |a|/|b| of several. From the cache at
+    /// γ = 0, where both are the same at all nodes.
     template <class Dual>
-    static Matrix node_gram(const Dual& dual, const Matrix& nodes, const Vector& w) {
-        constexpr Index strip_tiles = 4;
-        const TiledPoints& points = dual.problem().points;
-        const auto& kernel = dual.problem().kernel;
-        Matrix gram = Matrix::Zero(nodes.cols(), nodes.cols());
-        Matrix strip(strip_tiles * TiledPoints::tile, nodes.cols());
-        Vector reach(nodes.cols());
-        for (Index c = 0; c < nodes.cols(); ++c) reach(c) = reach_of(kernel, column_ref(nodes, c));
-        for (Index first = 0; first < points.tiles(); first += strip_tiles) {
-            Index filled = 0;
-            for (Index t = first; t < std::min(points.tiles(), first + strip_tiles); ++t) {
-                const Index count = points.count(t);
-                for (Index c = 0; c < nodes.cols(); ++c) {
-                    double* values = &strip(filled, c);
-                    if (points.touches(t, &nodes(0, c), reach(c))) {
-                        kernel.values(points.rows(t), column_ref(nodes, c), run_ref(values, count));
-                        for (Index i = 0; i < count; ++i) values[i] *= std::sqrt(w(points.first(t) + i));
-                    } else {
-                        std::fill_n(values, count, 0.0);
-                    }
-                }
-                filled += count;
-            }
-            rank_update_tn(gram, ConstBlock(strip).part(0, 0, filled, nodes.cols()));
+    static Matrix sample_gram(const Dual& dual, const std::vector<Index>& on, Cache& cache) {
+        if (dual.problem().gamma > 0.0)
+            return active_gram(dual, on,
+                               dual.problem().outputs() == 1 ? slopes_of(dual, on) : slopes_across(dual, on));
+        const double slope = dual.slope(0.0);
+        if (cache.samples.size() == 0) {
+            cache.samples = active_gram(dual, on, slopes_of(dual, on));
+            scale(cache.samples, 1.0 / slope);
         }
-        return gram;
-    }
-
-    /// K diag(ρ h) Kᵀ, its lower triangle, a panel of columns at a time. O(n² |on|).
-    template <class Dual>
-    static Matrix active_gram(const Dual& dual, const std::vector<Index>& on) {
-        constexpr Index panel_columns = 64;
-        const Index n = dual.problem().samples(), m = static_cast<Index>(on.size());
-        const Vector slopes = slopes_of(dual, on);
-        Matrix h = Matrix::Zero(n, n);
-        Matrix panel(n, panel_columns);
-        for (Index first = 0; first < m; first += panel_columns) {
-            const Index count = std::min(panel_columns, m - first);
-            // A rule lists narrow kernels side by side and the samples are in spatial order: the panel is
-            // zero outside of a short range of rows.
-            Index begin = n, end = 0;
-            for (Index c = 0; c < count; ++c) {
-                const Index j = on[static_cast<std::size_t>(first + c)];
-                const auto [low, high] = kernel_column(dual.problem().kernel, dual.problem().points,
-                                                       column_ref(dual.quadrature().nodes, j), &panel(0, c));
-                scale(Block(panel).columns(c, 1), std::sqrt(slopes(first + c)));
-                begin = std::min(begin, low);
-                end = std::max(end, high);
-            }
-            if (begin >= end) continue;
-            rank_update(Block(h).part(begin, begin, end - begin, end - begin),
-                        ConstBlock(panel).part(begin, 0, end - begin, count));
-        }
+        Matrix h = cache.samples;
+        scale(h, slope);
         return h;
     }
 
-    /// By a factorisation of the n x n matrix. O(n³).
+    /// By a factorisation of the matrix, of order N = nq. O(N³).
     template <class Dual, class Point>
     static Matrix factored_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
                                      Matrix h) {
-        const Index n = h.rows();
+        const Index order = h.rows(), outputs = dual.problem().outputs();
         double trace = 0.0;
-        for (Index i = 0; i < n; ++i) h(i, i) += dual.step() * now.target.diagonal(0, i);
-        rank_update_tn(h, now.target.direction, -dual.step());
-        for (Index i = 0; i < n; ++i) trace += h(i, i);
-        add_to_diagonal(h, damping.ridge(trace / static_cast<double>(n)));
+        for (Index i = 0; i < order; ++i) h(i, i) += dual.step() * now.target.diagonal(i);
+        rank_update_tn(h, ConstBlock(now.target.direction.data(), 1, order, 1), -dual.step());
+        for (Index i = 0; i < order; ++i) trace += h(i, i);
+        add_to_diagonal(h, damping.ridge(trace / static_cast<double>(order)));
         if (const double curvature = dual.intercept_curvature(); curvature > 0.0)
-            for (Index j = 0; j < n; ++j)
-                for (Index i = j; i < n; ++i) h(i, j) += curvature;
-        Matrix direction = transposed(now.residual);
-        ldlt_solve(h, direction);
+            for (Index j = 0; j < order; ++j)
+                for (Index i = j; i < order; i += outputs) h(i, j) += curvature;
+        Matrix direction = now.residual;
+        ldlt_solve(h, Block(direction.data(), order, 1, order), dual.problem().poll());
         scale(direction, -1.0);
-        direction.resize(1, n);
         return direction;
     }
 
@@ -264,10 +218,16 @@ private:
         }
     };
 
+    /// What conjugate gradients found.
+    struct Iterated {
+        Matrix x{};
+        bool solved{};  // to the accuracy asked for
+    };
+
     /// Conjugate gradients on NewtonMap.
     template <class Dual, class Point>
-    Matrix iterative_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
-                               const std::vector<Index>& on) const {
+    Iterated iterative_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
+                                 const std::vector<Index>& on) const {
         constexpr double forcing = 0.05;  // relative residual; accuracy comes from the Newton steps
         const NewtonMap<Dual, Point> apply(dual, now, damping, on);
         Matrix x = Matrix::Zero(now.residual.rows(), now.residual.cols());
@@ -287,7 +247,7 @@ private:
             add_scaled(p, 1.0, r);
             rr = next;
         }
-        return x;
+        return {std::move(x), rr <= goal};
     }
 
     const AugmentedNewtonOptions& options_;

@@ -5,7 +5,7 @@
 
 namespace kernelet {
 
-/// The default: chooses solver and nodes from n, d, the outputs and the domain, so that nobody has to.
+/// The default: chooses solver and nodes from n, d, the outputs and the domain, by default.
 ///     nodes    the domain's rule where it has one (a box up to d = 3, candidate centers); elsewhere, around the
 ///              samples, drawn, in numbers that double until the integrals agree
 ///     steps    AugmentedNewton; CoordinateAscent for many samples of one input, and where a tolerance for

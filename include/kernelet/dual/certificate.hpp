@@ -32,6 +32,7 @@ Certificate certify(const DualProblem<Kernel, Loss, Domain>& problem, const Dual
     const Vector& weights = solution.quadrature.weights;
     const Matrix field = problem.field(solution.lambda, solution.quadrature.nodes);
     Certificate certificate;
+    certificate.certified = solution.status != Status::stopped;
     certificate.dual_value = solution.dual_value;
     certificate.primal_value = solution.primal_value;
     certificate.max_violation = solution.violation;

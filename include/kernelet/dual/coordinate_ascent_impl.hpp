@@ -49,13 +49,13 @@ double improve_block(const Problem& problem, Dual& dual, Index begin, Index coun
     for (Index i = 0; i < count; ++i) trace += h(i, i);
     add_to_diagonal(h, damping.ridge(trace / static_cast<double>(count)));
     Matrix step = gradient;
-    ldlt_solve(h, step);
+    ldlt_solve(h, step, problem.poll());
     scale(step, -1.0);
     const double slope = dot(step, gradient);
     step.resize(1, count);
     Matrix direction = Matrix::Zero(1, problem.samples());
     copy(step, Block(direction).columns(begin, count));
-    return dual.search(direction, analyze(problem.kernel, block, step, q.nodes), slope);
+    return dual.search(direction, analyze(problem.kernel, block, step, q.nodes, problem.poll()), slope);
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/random.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/detail/watch.hpp>
 #include <kernelet/dual/dual_solution.hpp>
 #include <kernelet/dual/penalty.hpp>
 #include <kernelet/losses/feasible_set.hpp>
@@ -37,6 +38,8 @@ public:
     const Matrix* warm_start = nullptr;       ///< a λ to begin from, q x n, or none
     const Quadrature* fixed_nodes = nullptr;  ///< nodes to integrate on, or the domain's own
     bool intercept = false;  ///< f = ∫αk + b, b unpenalised: Σ_i λ_i = 0 for each output
+    detail::Watch* watch =
+        nullptr;  ///< of the fit, or none: field() and values() throw Interrupted after a stop
 
     Index samples() const { return points.size(); }
     Index outputs() const { return feasible.target().rows(); }
@@ -49,13 +52,16 @@ public:
 
     /// ᾱ at nodes: q x B.
     Matrix field(const ConstMatrixRef& lambda, const ConstMatrixRef& nodes) const {
-        return detail::analyze(kernel, points, lambda, nodes);
+        return detail::analyze(kernel, points, lambda, nodes, poll());
     }
 
     /// Σ_j a_j k(x_i, node_j): q x n.
     Matrix values(const ConstMatrixRef& nodes, const ConstMatrixRef& a) const {
-        return detail::synthesize(kernel, points, nodes, a);
+        return detail::synthesize(kernel, points, nodes, a, poll());
     }
+
+    /// To be called in long loops; asks the watch.
+    detail::Poll poll() const { return detail::poll_of(watch); }
 
     /// The nodes given; else the domain's rule within `budget` nodes, or as many drawn.
     Quadrature nodes(Index budget) const {

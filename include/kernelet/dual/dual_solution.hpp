@@ -1,6 +1,5 @@
 #pragma once
 
-#include <kernelet/domains/width_range.hpp>
 #include <kernelet/report.hpp>
 #include <kernelet/types.hpp>
 

@@ -33,8 +33,9 @@ double loss_of_constant(const Loss& loss, double p) {
 
 /// The tolerance for classes where the user gave none: half of what no kernel at all costs (zero, or with an
 /// intercept the best constant), or, where neighbours contradict each other more often, what they would cost.
+/// `contradicted` is the fraction of labels that their neighbours contradict, detail::label_noise.
 template <class Loss>
-double default_label_tolerance(const Loss& loss, const Matrix& x, const Matrix& y, bool intercept) {
+double default_label_tolerance(const Loss& loss, const Matrix& y, double contradicted, bool intercept) {
     constexpr double share_of_nothing = 0.5, most_of_nothing = 0.9;
     constexpr double least_of_undecided = 1e-3;  // of labels that hardly differ
     const double undecided = loss.value(0.0, 1.0);
@@ -47,17 +48,15 @@ double default_label_tolerance(const Loss& loss, const Matrix& x, const Matrix& 
                        static_cast<double>(y.rows());
         nothing = std::max(nothing, least_of_undecided * undecided);
     }
-    const double contradicted = 2.0 * detail::label_noise(x, y);  // of a loss that is 1 where undecided
-    return std::clamp(undecided * contradicted, share_of_nothing * nothing, most_of_nothing * nothing);
+    // of a loss that is 1 where undecided
+    return std::clamp(undecided * 2.0 * contradicted, share_of_nothing * nothing, most_of_nothing * nothing);
 }
 
-/// The tolerance where the user gave none. Regression: the mean loss of noise of `noise_multiple` times the
-/// deviation estimated, within bounds. Classes: see default_label_tolerance.
+/// The tolerance of a regression where the user gave none: the mean loss of noise of `noise_multiple` times the
+/// deviation estimated, within bounds.
 template <class Loss>
 double default_tolerance(const Loss& loss, const Matrix& x, const Matrix& y, double noise_deviation,
                          const Options& options) {
-    if (detail::is_classification(loss))
-        return default_label_tolerance(loss, x, y, options.intercept.value_or(false));
     // The smallest, relative to the size of y: noise-free data need not be met to the last bit.
     constexpr double least_relative = 5e-3;
     // And the largest: among few samples in many dimensions rough signal looks like noise, and a dual solved at
@@ -84,70 +83,61 @@ struct SolvedDual {
     std::vector<Index> culprits{};
 };
 
-/// From samples to λ: the threshold chosen, the tolerance relaxed where it must be. Refers to all it is made
-/// of.
-template <class Kernel, class Loss, class Omega, class Solver>
+/// From samples to λ: the threshold chosen, the tolerance relaxed where it must be. Refers to all it is made of.
+template <class Kernel, class Loss, class DomainType, class Solver>
 struct DualStage {
     const Kernel& kernel;
     const Loss& loss;
-    const Omega& domain;
+    const DomainType& domain;
     const detail::TiledPoints& points;
     const Matrix& y;          ///< q x n
     const Vector& weights;    ///< n
     const Vector& tolerance;  ///< n
     const Solver& solver;
     const Options& options;
+    detail::Watch* watch = nullptr;  ///< of the fit, or none
+
+    using Problem = DualProblem<Kernel, Loss, DomainType>;
 
     FeasibleSet<Loss> feasible(const Vector& tolerances) const {
         return {loss, y, options.scope, tolerances, weights};
     }
-    DualProblem<Kernel, Loss, Omega> problem(const FeasibleSet<Loss>& set, double gamma = 0.0) const {
-        DualProblem<Kernel, Loss, Omega> made{kernel, domain, points, set, gamma, options.seed};
+    Problem problem(const FeasibleSet<Loss>& set, double gamma = 0.0) const {
+        Problem made{kernel, domain, points, set, gamma, options.seed};
         made.intercept = options.intercept.value_or(false);
+        made.watch = watch;
         return made;
     }
 
     /// Solves the dual at γ = 0, sets the threshold by it and solves again from there. Where the tolerance is
-    /// infeasible, says whom to blame and doubles it until it is not, so that there is a best point to keep.
-    SolvedDual solve(const WarmStart& warm, const ObserverFunction& watch) const {
-        std::optional<double> gamma = options.gamma ? options.gamma : warm.gamma;
-        if (!gamma && options.sparsity == 0.0) gamma = 0.0;
-        if (!gamma && warm.unsparse_height) gamma = threshold_to_gamma(*warm.unsparse_height);
+    /// infeasible, names the samples to blame and doubles it until it is not, so that there is a best point to keep.
+    /// Where the fit is interrupted, the status is stopped, λ the last one known, or zero, and nothing is certified.
+    SolvedDual solve(const WarmStart& warm, const ObserverFunction& observer) const {
         SolvedDual solved;
         solved.unsparse_height = warm.unsparse_height.value_or(0.0);
-        for (double relaxation = 1.0;; relaxation *= 2.0) {
-            solved.relaxation = relaxation;
-            const Vector relaxed = this->relaxed(tolerance, solved);
-            const FeasibleSet<Loss> set = feasible(relaxed);
-            DualProblem<Kernel, Loss, Omega> at = problem(set, gamma.value_or(0.0));
-            at.warm_start = warm.lambda.size() > 0 && !solved.infeasible ? &warm.lambda : nullptr;
-            // Without sparsity all nodes are on, and only the height of ᾱ₀ is asked for: few nodes do.
-            const Quadrature few = gamma ? Quadrature{} : at.nodes(unsparse_nodes);
-            if (!gamma) at.fixed_nodes = &few;
-            solved.solution = run(at, watch);
-            at.fixed_nodes = nullptr;
-            if (!gamma && (solved.solution.status == Status::converged ||
-                           solved.solution.status == Status::iteration_limit)) {
-                // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve
-                // begins
-                const Matrix unsparse = at.field(solved.solution.lambda, solved.solution.quadrature.nodes);
-                solved.unsparse_height = detail::largest_column_norm(unsparse);
-                at.gamma = threshold_to_gamma(solved.unsparse_height);
-                const Matrix lambda = solved.solution.lambda;
-                at.warm_start = &lambda;
-                solved.solution = run(at, watch);
-                at.warm_start = nullptr;
-            }
-            if (solved.solution.status == Status::infeasible &&
-                detail::max_abs(relaxed) < most_relaxed * scale()) {
+        try {
+            for (solved.relaxation = 1.0;; solved.relaxation *= 2.0) {
+                solved.tolerances = relaxed(tolerance, solved);
+                const FeasibleSet<Loss> set = feasible(solved.tolerances);
+                Problem at = problem(set);
+                solve_at(at, warm, observer, solved);
+                solved.certificate.gamma = at.gamma;
+                solved.certificate.iterations = solved.solution.iterations;
+                const bool infeasible = solved.solution.status == Status::infeasible &&
+                                        detail::max_abs(solved.tolerances) < most_relaxed * scale();
+                if (!infeasible) {
+                    if (solved.solution.status != Status::stopped)
+                        solved.certificate = certify(at, solved.solution);
+                    break;
+                }
                 if (!solved.infeasible) solved.culprits = culprits(solved.solution.lambda);
                 solved.infeasible = true;
-                continue;
             }
-            solved.tolerances = relaxed;
-            solved.certificate = certify(at, solved.solution);
-            return solved;
+        } catch (const Interrupted&) {
+            solved.solution.status = Status::stopped;
         }
+        if (solved.solution.lambda.size() == 0) solved.solution.lambda = Matrix::Zero(y.rows(), y.cols());
+        return solved;
     }
 
     /// These tolerances, relaxed as they were for a solution.
@@ -161,11 +151,45 @@ struct DualStage {
     }
 
 private:
-    DualSolution run(const DualProblem<Kernel, Loss, Omega>& at, const ObserverFunction& watch) const {
-        if constexpr (requires { solver(at, watch); })
-            return solver(at, watch);
+    /// One tolerance: without sparsity first, where γ is not given, then at the threshold that follows from it.
+    void solve_at(Problem& at, const WarmStart& warm, const ObserverFunction& observer,
+                  SolvedDual& solved) const {
+        const std::optional<double> gamma = given_gamma(warm);
+        at.gamma = gamma.value_or(0.0);
+        at.warm_start = warm.lambda.size() > 0 && !solved.infeasible ? &warm.lambda : nullptr;
+        // Without sparsity all nodes are on, and only the height of ᾱ₀ is asked for: few nodes suffice.
+        const Quadrature few = gamma ? Quadrature{} : at.nodes(unsparse_nodes);
+        if (!gamma) at.fixed_nodes = &few;
+        solved.solution = run(at, observer);
+        at.fixed_nodes = nullptr;
+        at.warm_start = nullptr;
+        if (gamma || (solved.solution.status != Status::converged &&
+                      solved.solution.status != Status::iteration_limit))
+            return;
+        // √(2γ) = s·max‖ᾱ₀‖, ᾱ₀ the solution without sparsity, which is also where the next solve begins
+        const Matrix unsparse = at.field(solved.solution.lambda, solved.solution.quadrature.nodes);
+        solved.unsparse_height = detail::largest_column_norm(unsparse);
+        at.gamma = threshold_to_gamma(solved.unsparse_height);
+        const Matrix lambda = solved.solution.lambda;
+        at.warm_start = &lambda;
+        solved.solution = run(at, observer);
+        at.warm_start = nullptr;
+    }
+
+    /// γ where it is known beforehand.
+    std::optional<double> given_gamma(const WarmStart& warm) const {
+        if (options.gamma) return options.gamma;
+        if (warm.gamma) return warm.gamma;
+        if (options.sparsity == 0.0) return 0.0;
+        if (warm.unsparse_height) return threshold_to_gamma(*warm.unsparse_height);
+        return std::nullopt;
+    }
+
+    DualSolution run(const Problem& at, const ObserverFunction& observer) const {
+        if constexpr (requires { solver(at, observer); })
+            return solver(at, observer);
         else
-            return solver.solve(at, watch);
+            return solver.solve(at, observer);
     }
 
     double scale() const { return detail::root_mean_square(y); }

@@ -30,9 +30,15 @@ DualSolution SampledAscent<Inner>::solve(const DualProblem<Kernel, Loss, Domain>
         // Too few nodes may not carry data that more of them do.
         if (solution.status == Status::infeasible) continue;
         const Quadrature unseen = problem.draw(drawn, count);
-        const double here = phi(problem.field(solution.lambda, nodes.nodes), nodes.weights, tau);
-        const double there = phi(problem.field(solution.lambda, unseen.nodes), unseen.weights, tau);
-        if (std::abs(there - here) <= options_.integration * std::abs(solution.dual_value)) return solution;
+        try {
+            const double here = phi(problem.field(solution.lambda, nodes.nodes), nodes.weights, tau);
+            const double there = phi(problem.field(solution.lambda, unseen.nodes), unseen.weights, tau);
+            if (std::abs(there - here) <= options_.integration * std::abs(solution.dual_value))
+                return solution;
+        } catch (const Interrupted&) {
+            solution.status = Status::stopped;
+            return solution;
+        }
         lambda = std::move(solution.lambda);
     }
 }

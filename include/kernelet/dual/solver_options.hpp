@@ -28,13 +28,13 @@ struct AugmentedNewtonOptions {
     StoppingOptions stopping{};
     /// Most Newton steps in all. 15 to 100 are seen.
     Index max_iterations = 300;
-    /// Up to this many samples (and one output) the Newton system is a dense n x n matrix, factored: 18 MB at
-    /// 1500. Above it, conjugate gradients on tiles.
+    /// Up to this many samples times outputs the Newton system is a dense matrix, factored: 18 MB at 1500. Above
+    /// it, conjugate gradients on tiles; with several outputs and aggregate scope also below it, until they fail.
     Index dense_samples = 1500;
     /// Up to this many nodes that are on, and fewer than there are samples, it is dense in the nodes instead
     /// (one output, aggregate scope).
     Index dense_nodes = 4096;
-    /// Most conjugate gradient steps for one Newton step.
+    /// Most conjugate gradient steps for one Newton step; where they do not suffice, they have failed.
     Index max_inner = 100;
 
     void validate() const {

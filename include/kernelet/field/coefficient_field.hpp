@@ -44,8 +44,8 @@ public:
     double support_measure() const { return support_measure_; }
 
     /// ᾱ at nodes in the fit's units: q x B. |supp λ| B kernel values.
-    Matrix raw_at(const ConstMatrixRef& nodes) const {
-        return detail::analyze(kernel_, points_, lambda_, nodes);
+    Matrix raw_at(const ConstMatrixRef& nodes, const detail::Poll& poll = {}) const {
+        return detail::analyze(kernel_, points_, lambda_, nodes, poll);
     }
 
     /// α at nodes in the fit's units: q x B.

@@ -30,6 +30,7 @@ concept LogLinear = requires(const Kernel& kernel, Index dimension, const ConstM
 /// A kernel as a fit sees it: called once per tile of samples.
 struct KernelInterface {
     virtual ~KernelInterface() = default;
+    virtual std::string_view name() const = 0;
     virtual Index parameters(Index dimension) const = 0;
     virtual ParameterKind parameter_kind(Index row) const = 0;
     virtual std::vector<double> shapes() const = 0;
@@ -49,6 +50,7 @@ template <class Kernel>
 struct KernelAdaptor final : KernelInterface {
     explicit KernelAdaptor(Kernel given) : kernel(std::move(given)) {}
 
+    std::string_view name() const override { return Kernel::name; }
     Index parameters(Index dimension) const override { return kernel.parameters(dimension); }
     ParameterKind parameter_kind(Index row) const override { return kernel.parameter_kind(row); }
     std::vector<double> shapes() const override {
@@ -114,6 +116,8 @@ public:
     requires(!std::same_as<Kernel, AnyKernel> && KernelFamily<Kernel>) AnyKernel(const Kernel& kernel)
         : held_(detail::erase_kernel(kernel)) {}
 
+    /// Of the family it holds.
+    std::string_view held_name() const { return held_->name(); }
     Index parameters(Index dimension) const { return held_->parameters(dimension); }
     ParameterKind parameter_kind(Index row) const { return held_->parameter_kind(row); }
     std::vector<double> shapes() const { return held_->shapes(); }

@@ -124,7 +124,7 @@ private:
     /// function(the family that the node's tag stands for).
     template <class Function>
     void chosen(const ConstVectorRef& node, const Function& function) const {
-        constexpr double last = static_cast<double>(sizeof...(Families) - 1);
+        constexpr auto last = static_cast<double>(sizeof...(Families) - 1);
         const auto tag = static_cast<std::size_t>(std::clamp(std::round(node(node.size() - 1)), 0.0, last));
         std::size_t place = 0;
         each([&](const auto& family) {

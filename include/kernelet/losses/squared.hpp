@@ -85,7 +85,9 @@ public:
         };
         auto [size, slope] = size_and_slope(0.0);
         if (size <= bound) return result;
-        if (bound == 0.0) return {target, Matrix::Zero(q, n), result.direction};
+        // Far below rounding the ellipsoid is a point, and κ, which grows as size/bound, would overflow.
+        constexpr double point_like = 1e-30;
+        if (bound <= point_like * size) return {target, Matrix::Zero(q, n), result.direction};
         double kappa = 0.0;
         for (int iteration = 0; iteration < most_newton_steps; ++iteration) {
             const double step = (size / bound - 1.0) * size / slope;

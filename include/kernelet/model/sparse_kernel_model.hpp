@@ -4,7 +4,6 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
-#include <kernelet/model/model_statistics.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +34,7 @@ public:
     using KernelType = Kernel;
 
     /// nodes is (d + p) x K in the scaling's internal units, coefficients K x q, offset q.
+    // NOLINTNEXTLINE(readability-function-size): one argument per part of a model; the name is public.
     SparseKernelModel(Kernel kernel, InputScaling scaling, Matrix nodes, Matrix coefficients, Vector offset,
                       ModelStatistics statistics = {})
         : kernel_(std::move(kernel)),

@@ -3,13 +3,11 @@
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/multiclass/ensemble.hpp>
+#include <kernelet/multiclass/ensemble_watch.hpp>
 #include <kernelet/report.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <concepts>
-#include <functional>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -63,16 +61,6 @@ struct EnsembleFit {
     std::vector<std::string> warnings{};
 };
 
-/// Said after each classifier that is done.
-struct EnsembleProgress {
-    Index done{};
-    Index classifiers{};
-    double seconds{};  ///< since the first began
-};
-
-/// Called by the threads that fit, one at a time. May be empty.
-using EnsembleObserver = std::function<void(const EnsembleProgress&)>;
-
 /// Gives each classifier a domain of its own: whom it tells apart, and the samples it is fitted on, d x n.
 template <class F>
 concept DomainMaker = requires(const F& make, const Opponents& who, const Matrix& x) {
@@ -83,6 +71,12 @@ namespace detail {
 
 /// The domain read off the data, wherever none is given.
 struct NoDomain {};
+
+/// Who watches an ensemble: the whole, as a fit is watched, and each classifier that is done. Either may be empty.
+struct EnsembleObservers {
+    ObserverFunction whole{};
+    EnsembleObserver each{};
+};
 
 /// "class 1 against class 2", "class 1 against the rest".
 template <ClassLabel Label>
@@ -121,59 +115,45 @@ std::vector<std::string> lonely_classes(const SortedLabels<Label>& labels) {
     return warnings;
 }
 
-/// Fits all classifiers of a scheme, in parallel; each is a fit by itself, so that the results do not depend
-/// on the number of threads. `domain` is a Domain, a DomainMaker or NoDomain.
-template <BinaryEstimator Estimator, ClassLabel Label, class Omega>
-EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> fit_ensemble(
-    const Estimator& estimator, Scheme scheme, const Matrix& x, const std::vector<Label>& given,
-    const Omega& domain, const EnsembleObserver& observer) {
+/// What an ensemble is fitted on.
+template <ClassLabel Label>
+struct LabelledSamples {
+    Matrix x{};  ///< d x n
+    std::vector<Label> labels{};
+};
+
+/// Fits one classifier, with or without an observer. `domain` is a Domain, a DomainMaker or NoDomain.
+template <BinaryEstimator Estimator, class DomainType>
+auto fit_classifier(const Estimator& estimator, const Matrix& x, const Vector& y, const DomainType& domain,
+                    const ObserverFunction& observer) {
+    if constexpr (std::same_as<DomainType, NoDomain>) {
+        if constexpr (requires { estimator.fit(x, y, observer); })
+            if (observer) return estimator.fit(x, y, observer);
+        return estimator.fit(x, y);
+    } else {
+        if constexpr (requires { estimator.fit(x, y, domain, observer); })
+            if (observer) return estimator.fit(x, y, domain, observer);
+        return estimator.fit(x, y, domain);
+    }
+}
+
+/// What fit() of an ensemble returns, put together from its classifiers.
+template <BinaryEstimator Estimator, ClassLabel Label>
+EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> joined_fits(
+    Scheme scheme, const SortedLabels<Label>& labels,
+    const std::vector<std::pair<SparseKernelModel<BinaryKernel<Estimator>>, BinaryReport<Estimator>>>& fits) {
     using Kernel = BinaryKernel<Estimator>;
     using Model = EnsembleModel<Kernel, Label>;
-    using Binary = std::pair<SparseKernelModel<Kernel>, BinaryReport<Estimator>>;
-    require(x.rows() > 0, "x has no rows; x is d x n, one sample per column, d >= 1");
-    const SortedLabels<Label> labels(given, x.cols());
-    require_finite(x, "x");
-
     const std::vector<Opponents> opponents =
         Model::opponents_of(scheme, static_cast<Index>(labels.classes.size()));
-    const auto count = static_cast<Index>(opponents.size());
-    std::vector<std::optional<Binary>> fits(opponents.size());
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
-    std::mutex turn;
-    EnsembleProgress progress{0, count, 0.0};
-    parallel_for(count, [&](Index m) {
-        const Opponents& who = opponents[static_cast<std::size_t>(m)];
-        const auto [samples, y] = match_samples(labels, who);
-        const Matrix part = columns_of(x, samples);
-        const auto fitted = [&, &y = y] {
-            if constexpr (std::same_as<Omega, NoDomain>)
-                return estimator.fit(part, y);
-            else if constexpr (DomainMaker<Omega>)
-                return estimator.fit(part, y, domain(who, part));
-            else
-                return estimator.fit(part, y, domain);
-        };
-        try {
-            const auto fit = fitted();
-            fits[static_cast<std::size_t>(m)].emplace(fit.model.without_statistics(), fit.report);
-        } catch (const std::invalid_argument& error) {
-            throw std::invalid_argument(text(error.what(), " (", match_text(labels.classes, who), ")"));
-        }
-        const std::lock_guard<std::mutex> guard(turn);
-        ++progress.done;
-        progress.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-        if (observer) observer(progress);
-    });
-
     std::vector<SparseKernelModel<Kernel>> models;
-    for (const auto& fit : fits) models.push_back(fit->first);
+    for (const auto& fit : fits) models.push_back(fit.first);
     EnsembleFit<Kernel, Label, BinaryReport<Estimator>> result{
         Model(scheme, labels.classes, models), {}, lonely_classes(labels)};
     for (std::size_t m = 0; m < opponents.size(); ++m) {
         const Opponents& who = opponents[m];
         const auto name = [&](Index c) -> Label { return labels.classes[static_cast<std::size_t>(c)]; };
-        const auto& [model, report] = *fits[m];
+        const auto& [model, report] = fits[m];
         result.reports.push_back({name(who.positive),
                                   who.negative ? std::optional<Label>(name(*who.negative)) : std::nullopt,
                                   match_samples(labels, who).first, model.size(), report});
@@ -181,11 +161,54 @@ EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> fit_ensembl
             result.warnings.push_back(
                 text(match_text(labels.classes, who), ": no kernels, the same decision everywhere"));
         if constexpr (std::derived_from<BinaryReport<Estimator>, Report>)
-            if (report.status == Status::diverged || report.status == Status::infeasible)
+            if (report.status == Status::diverged || report.status == Status::infeasible ||
+                report.status == Status::stopped)
                 result.warnings.push_back(
                     text(match_text(labels.classes, who), ": the fit ended ", to_string(report.status)));
     }
     return result;
+}
+
+/// Fits all classifiers of a scheme, in parallel; each is a fit by itself, so that the results do not depend on the
+/// number of threads. `domain` is a Domain, a DomainMaker or NoDomain.
+template <BinaryEstimator Estimator, ClassLabel Label, class DomainType>
+auto fit_ensemble(const Estimator& estimator, Scheme scheme, const LabelledSamples<Label>& data,
+                  const DomainType& domain, const EnsembleObservers& observers) {
+    using Kernel = BinaryKernel<Estimator>;
+    using Binary = std::pair<SparseKernelModel<Kernel>, BinaryReport<Estimator>>;
+    const Matrix& x = data.x;
+    require(x.rows() > 0, "x has no rows; x is d x n, one sample per column, d >= 1");
+    const SortedLabels<Label> labels(data.labels, x.cols());
+    require_finite(x, "x");
+    const std::vector<Opponents> opponents =
+        EnsembleModel<Kernel, Label>::opponents_of(scheme, static_cast<Index>(labels.classes.size()));
+    std::vector<Index> sizes;
+    sizes.reserve(opponents.size());
+    for (const Opponents& who : opponents)
+        sizes.push_back(static_cast<Index>(match_samples(labels, who).first.size()));
+    EnsembleWatch watch(observers.whole, observers.each, sizes);
+    std::vector<std::optional<Binary>> fits(opponents.size());
+    parallel_for(static_cast<Index>(opponents.size()), [&](Index m) {
+        const Opponents& who = opponents[static_cast<std::size_t>(m)];
+        const auto [samples, y] = match_samples(labels, who);
+        const Matrix part = columns_of(x, samples);
+        const ObserverFunction observer = watch.watched() ? watch.part(m) : ObserverFunction{};
+        try {
+            const auto fit = [&, &y = y] {
+                if constexpr (DomainMaker<DomainType>)
+                    return fit_classifier(estimator, part, y, domain(who, part), observer);
+                else
+                    return fit_classifier(estimator, part, y, domain, observer);
+            }();
+            fits[static_cast<std::size_t>(m)].emplace(fit.model.without_statistics(), fit.report);
+        } catch (const std::invalid_argument& error) {
+            throw std::invalid_argument(text(error.what(), " (", match_text(labels.classes, who), ")"));
+        }
+        watch.finish(m);
+    });
+    std::vector<Binary> all;
+    for (const auto& fit : fits) all.push_back(*fit);
+    return joined_fits<Estimator>(scheme, labels, all);
 }
 
 }  // namespace detail

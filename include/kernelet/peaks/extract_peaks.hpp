@@ -19,8 +19,8 @@ struct ExtractedPeaks {
 /// The nodes, and those of the narrowest and the widest once more at the very end of the widths, in one and
 /// two dimensions also a quarter of a width to each side: maxima there stand close, and have no slope in
 /// width that would lead a node inside to them.
-template <Domain Omega>
-Matrix with_ends(const Omega& domain, const Matrix& nodes) {
+template <Domain DomainType>
+Matrix with_ends(const DomainType& domain, const Matrix& nodes) {
     constexpr double near = 1.5;  // of the ends, as a ratio of widths
     constexpr double quarter = 0.25;
     constexpr Index most_sides = 2;
@@ -52,20 +52,22 @@ Matrix with_ends(const Omega& domain, const Matrix& nodes) {
 
 /// The local maxima of ‖ᾱ‖ above √(2γ), off the grid: seeds from the nodes, ascents, merging by coherence. A
 /// maximum between nodes may be higher than all of them: ascents begin somewhat below the threshold, and
-/// count where they arrive above it. `points` are the samples, for families without a closed-form coherence.
-template <KernelFamily Kernel, Domain Omega>
-ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const Omega& domain,
-                             const detail::TiledPoints& points, const Matrix& given,
-                             const PeakOptions& options = {}) {
+/// count where they arrive above it. Polls once per ascent.
+template <KernelFamily Kernel, Domain DomainType>
+ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const DomainType& domain,
+                             const Matrix& given, const PeakContext& context) {
+    const PeakOptions& options = context.options;
+    const detail::TiledPoints& points = context.points;
     const Matrix nodes = with_ends(domain, given);
-    const Matrix values = field.raw_at(nodes);
+    const Matrix values = field.raw_at(nodes, context.poll);
     const std::vector<Index> seeds =
-        choose_seeds(field.kernel(), points, nodes, values, options.seed_level * field.threshold(), options);
+        choose_seeds(field.kernel(), nodes, values, options.seed_level * field.threshold(), context);
     constexpr Index steps_of_an_ascent = 16;  // a guess, for the work it is
     std::vector<Peak> found(seeds.size());
     detail::parallel_for(
         static_cast<Index>(seeds.size()),
         [&](Index s) {
+            context.poll();
             const auto slot = static_cast<std::size_t>(s);
             found[slot] = ascend(field, domain, detail::column_ref(nodes, seeds[slot]), options.max_steps);
         },
@@ -76,6 +78,12 @@ ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const Omega&
     result.peaks = merge_peaks(field.kernel(), points, std::move(found), options.merge_coherence);
     result.merged = arrived - static_cast<Index>(result.peaks.size());
     return result;
+}
+template <KernelFamily Kernel, Domain DomainType>
+ExtractedPeaks extract_peaks(const CoefficientField<Kernel>& field, const DomainType& domain,
+                             const detail::TiledPoints& points, const Matrix& given,
+                             const PeakOptions& options = {}) {
+    return extract_peaks(field, domain, given, PeakContext{points, options});
 }
 
 }  // namespace kernelet

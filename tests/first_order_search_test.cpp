@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/search.hpp"
 #include "support/signals.hpp"
 #include "support/threads.hpp"
 
@@ -8,20 +9,20 @@
 #include <kernelet/kernels/gaussian.hpp>
 #include <kernelet/kernels/matern.hpp>
 #include <kernelet/losses/logistic.hpp>
-#include <kernelet/refit/many.hpp>
+#include <kernelet/search/first_order_search.hpp>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-// The first-order path for many kernels: slopes, descent, growth.
-namespace many_test {
+// The first-order path for many kernels: gradient, descent, growth.
+namespace first_order_search_test {
 
 using namespace kernelet;
 
-constexpr Index n = 300;  // more than a block of samples, and no multiple of a tile
+constexpr Index n = 300;  // more than a block of samples, and not a multiple of a tile
 
-/// Kernels of every width around the samples; widths one a coordinate or one in all.
+/// Kernels of several widths around the samples; p widths per kernel.
 Matrix nodes_of(Index d, Index p, Index k) {
     Matrix nodes(d + p, k);
     nodes << support::uniforms(d, k, 4, -1.5, 1.5), support::uniforms(p, k, 5, 0.4, 1.2);
@@ -29,23 +30,28 @@ Matrix nodes_of(Index d, Index p, Index k) {
 }
 
 template <class Kernel>
-void check_slopes(const Kernel& kernel, double far) {
+void check_gradient(const Kernel& kernel, double far) {
     constexpr Index d = 3, k = 4, q = 2;
     constexpr double h = 1e-5;
     const Matrix x = support::uniforms(d, n, 1, -1.5, 1.5).array() + far;
     const detail::TiledPoints points(x);
     const Matrix y = support::normals(q, n, 2).unaryExpr([](double v) { return v < 0.0 ? -1.0 : 1.0; });
     const Vector weights = support::uniforms(n, 1, 3, 0.5, 2.0);
-    const SmoothedLoss<LogisticLoss> loss(LogisticLoss{}, y, weights, 0.25);
-    const ModelSlopes<Kernel, LogisticLoss> slopes(kernel, points, loss);
+    const Box box(Vector::Constant(d, far - 2.0), Vector::Constant(d, far + 2.0), {0.1, 2.0});
+    const SearchProblem problem{.kernel = kernel,
+                                .domain = box.with_parameters(parameter_layout(kernel, d)),
+                                .points = points,
+                                .loss = {LogisticLoss{}, y, weights, 0.25}};
+    const ExpansionGradient<> gradient(problem);
     KernelExpansion model{nodes_of(d, kernel.parameters(d), k), support::normals(k, q, 6),
                           support::normals(q, 1, 7)};
     model.nodes.topRows(d).array() += far;
     const auto cost = [&](const KernelExpansion& at) {
-        return loss.cost(detail::synthesize(kernel, points, at.nodes, Matrix(at.a.transpose())).colwise() +
-                         at.offset);
+        return problem.loss.cost(
+            detail::synthesize(kernel, points, at.nodes, Matrix(at.coefficients.transpose())).colwise() +
+            at.offset);
     };
-    const auto all = slopes(model);
+    const auto all = gradient(model);
     CHECK(all.cost == Approx(cost(model)).epsilon(1e-8));
     const auto check = [&](double slope, const auto& change) {
         KernelExpansion below = model, above = model;
@@ -59,7 +65,7 @@ void check_slopes(const Kernel& kernel, double far) {
                 at.nodes(row, j) = row < d ? at.nodes(row, j) + step : at.nodes(row, j) * std::exp(step);
             });
         for (Index o = 0; o < q; ++o)
-            check(all.a(j, o), [&](KernelExpansion& at, double step) { at.a(j, o) += step; });
+            check(all.a(j, o), [&](KernelExpansion& at, double step) { at.coefficients(j, o) += step; });
     }
     for (Index o = 0; o < q; ++o)
         check(all.offset(o), [&](KernelExpansion& at, double step) { at.offset(o) += step; });
@@ -83,7 +89,16 @@ struct Planted {
         y = detail::synthesize(Gaussian{}, points, nodes, Matrix(a.transpose())) +
             noise * support::normals(1, samples, 15);
     }
-    /// Among which no planted node is.
+    /// The squared loss with this ridge.
+    SearchProblem problem(double ridge) const {
+        return support::squared_problem(box, points, y, weights, {.ridge = ridge});
+    }
+    double rms(const KernelExpansion& model) const {
+        const Matrix values =
+            detail::synthesize(Gaussian{}, points, model.nodes, Matrix(model.coefficients.transpose()));
+        return (values - y).norm() / std::sqrt(static_cast<double>(y.size()));
+    }
+    /// No planted node is among them.
     Matrix candidates() const {
         Matrix all(d + 1, 600);
         all << support::uniforms(d, 600, 16, -1.0, 1.0), support::uniforms(1, 600, 17, 0.2, 0.8);
@@ -91,33 +106,32 @@ struct Planted {
     }
 };
 
-double rms(const Matrix& values) { return values.norm() / std::sqrt(static_cast<double>(values.size())); }
+}  // namespace first_order_search_test
 
-}  // namespace many_test
-
-TEST_CASE("slopes of a model are those of its loss, by products of matrices or by jets", "[many]") {
-    using namespace many_test;
+TEST_CASE("the gradient of an expansion is that of finite differences, by matrix products and by jets",
+          "[first_order_search]") {
+    using namespace first_order_search_test;
     STATIC_REQUIRE(detail::LogLinear<Gaussian>);
     STATIC_REQUIRE(detail::LogLinear<AnisotropicGaussian>);
     STATIC_REQUIRE(!detail::LogLinear<Matern52>);
     for (const double far : {0.0, 1e5}) {
         INFO("samples around " << far);
-        check_slopes(Gaussian{}, far);
-        check_slopes(AnisotropicGaussian{}, far);
-        check_slopes(Matern52{}, far);
+        check_gradient(Gaussian{}, far);
+        check_gradient(AnisotropicGaussian{}, far);
+        check_gradient(Matern52{}, far);
     }
 }
 
-TEST_CASE("slopes have the same bits for any number of threads", "[many][threads]") {
-    using namespace many_test;
+TEST_CASE("the gradient has the same bits for any number of threads", "[first_order_search][threads]") {
+    using namespace first_order_search_test;
     const Planted planted;
-    const SmoothedLoss<SquaredLoss> loss(SquaredLoss{}, planted.y, planted.weights, 0.0);
-    const ModelSlopes<Gaussian, SquaredLoss> slopes(Gaussian{}, planted.points, loss);
+    const SearchProblem problem = planted.problem(0.0);
+    const ExpansionGradient<> gradient(problem);
     const Matrix nodes = planted.candidates().leftCols(100);
     const KernelExpansion model{nodes, support::normals(nodes.cols(), 1, 18), Vector::Zero(1)};
     const auto with = [&](int threads) {
         const support::Threads scope(threads);
-        return slopes(model);
+        return gradient(model);
     };
     const auto one = with(1), four = with(4);
     CHECK(one.cost == four.cost);
@@ -125,7 +139,7 @@ TEST_CASE("slopes have the same bits for any number of threads", "[many][threads
     CHECK(one.a == four.a);
 }
 
-TEST_CASE("L-BFGS finds the minimum of a crooked valley and never climbs", "[lbfgs]") {
+TEST_CASE("L-BFGS finds the minimum of the Rosenbrock function and never raises the cost", "[lbfgs]") {
     using kernelet::Vector;
     double least = 1e300;
     const auto rosenbrock = [&](const Vector& x, Vector& gradient) {
@@ -144,72 +158,76 @@ TEST_CASE("L-BFGS finds the minimum of a crooked valley and never climbs", "[lbf
     CHECK((x - Vector::Ones(2)).norm() <= 1e-6);
 }
 
-TEST_CASE("descent takes displaced kernels to a fit within the noise, and keeps what is held", "[many]") {
-    using namespace many_test;
+TEST_CASE("descent takes displaced kernels to a fit within the noise and keeps what the domain holds",
+          "[first_order_search]") {
+    using namespace first_order_search_test;
     const Planted planted;
-    const SmoothedLoss<SquaredLoss> loss(SquaredLoss{}, planted.y, planted.weights, 0.0);
-    constexpr double ridge = 1e-9;
+    const SearchProblem problem = planted.problem(1e-9);
     KernelExpansion start{planted.nodes, Matrix::Zero(Planted::kernels, 1), Vector::Zero(1)};
     start.nodes.topRows(Planted::d) += 0.08 * support::normals(Planted::d, Planted::kernels, 19);
     start.nodes.bottomRows(1) *= 1.3;
-    const Gaussian kernel;
-    const Descent<Gaussian, Box, SquaredLoss> descent(kernel, planted.box, planted.points, loss, ridge,
-                                                      false);
-    const KernelExpansion found = descent(start, {.max_steps = 400, .least_gain = 0.0});
-    const auto residual = [&](const KernelExpansion& model) {
-        return rms(detail::synthesize(kernel, planted.points, model.nodes, Matrix(model.a.transpose())) -
-                   planted.y);
-    };
-    // The start, its coefficients at their best, misses by more than the noise; the end does not.
-    const CandidateCenters rigid(start.nodes.topRows(Planted::d), {0.1, 2.0});
-    const KernelExpansion unmoved = Descent<Gaussian, CandidateCenters, SquaredLoss>(
-        kernel, rigid, planted.points, loss, ridge, false)(start, {.max_steps = 200});
-    CHECK(residual(unmoved) >= 2.0 * Planted::noise);
-    CHECK(residual(found) <= 1.05 * Planted::noise);
-    // Candidates keep their centers; widths end at the border of what is allowed.
-    const CandidateCenters held(start.nodes.topRows(Planted::d), {0.4, 0.45});
-    const KernelExpansion kept = Descent<Gaussian, CandidateCenters, SquaredLoss>(
-        kernel, held, planted.points, loss, ridge, false)(start, {.max_steps = 20});
+    const KernelExpansion found = FirstOrderDescent<>(problem).minimize(start, 400, {.min_decrease = 0.0});
+    // With its centers held, the start misses by more than the noise; the end does not.
+    SearchProblem rigid = planted.problem(1e-9);
+    rigid.domain = CandidateCenters(start.nodes.topRows(Planted::d), {0.1, 2.0});
+    const KernelExpansion unmoved = FirstOrderDescent<>(rigid).minimize(start, 200, {});
+    CHECK(planted.rms(unmoved) >= 2.0 * Planted::noise);
+    CHECK(planted.rms(found) <= 1.05 * Planted::noise);
+    // Candidates keep their centers, and widths stay in the range of the domain.
+    SearchProblem held = planted.problem(1e-9);
+    held.domain = CandidateCenters(start.nodes.topRows(Planted::d), {0.4, 0.45});
+    const KernelExpansion kept = FirstOrderDescent<>(held).minimize(start, 20, {});
     CHECK(kept.nodes.topRows(Planted::d) == start.nodes.topRows(Planted::d));
     CHECK(kept.nodes.bottomRows(1).minCoeff() >= 0.4);
     CHECK(kept.nodes.bottomRows(1).maxCoeff() <= 0.45);
-    CHECK(kept.a.norm() > 0.0);
+    CHECK(kept.coefficients.norm() > 0.0);
 }
 
-TEST_CASE("a model grows while samples held out gain by it, to a tolerance, and never beyond its limit",
-          "[many]") {
-    using namespace many_test;
+TEST_CASE("a model grows while the loss of samples held out falls, or to a tolerance, up to max_kernels",
+          "[first_order_search]") {
+    using namespace first_order_search_test;
     const Planted planted;
-    const SmoothedLoss<SquaredLoss> loss(SquaredLoss{}, planted.y, planted.weights, 0.0);
-    constexpr double ridge = 1e-7;
-    const Gaussian kernel;
-    const Many<Gaussian, Box, SquaredLoss> many(kernel, planted.box, planted.points, loss, ridge, false);
-    const auto residual = [&](const KernelExpansion& model) {
-        return rms(detail::synthesize(kernel, planted.points, model.nodes, Matrix(model.a.transpose())) -
-                   planted.y);
-    };
+    const SearchProblem problem = planted.problem(1e-7);
+    const SearchOptions options;
+    FirstOrderSearch<> search(problem, options);
     const Matrix none(Planted::d + 1, 0);
-    const ManyKernels free = many(none, planted.candidates(), 200, {});
+    const FirstOrderResult free = search.run(none, planted.candidates(), 200);
     CHECK(free.model.size() >= Planted::kernels);
     CHECK(free.model.size() <= 4 * Planted::kernels);
     CHECK(!free.more_wanted);
-    CHECK(residual(free.model) <= 1.1 * Planted::noise);
+    CHECK(planted.rms(free.model) <= 1.1 * Planted::noise);
 
-    const ManyKernels few = many(none, planted.candidates(), 9, {});
+    const FirstOrderResult few = search.run(none, planted.candidates(), 9);
     CHECK(few.model.size() == 9);
     CHECK(few.more_wanted);
 
-    const ManyKernels to_tolerance =
-        many(none, planted.candidates(), 200, [&](const KernelExpansion& m) { return residual(m) <= 0.2; });
-    CHECK(residual(to_tolerance.model) <= 0.2);
+    FirstOrderSearch<> towards(problem, options,
+                               [&](const KernelExpansion& m) { return planted.rms(m) <= 0.2; });
+    const FirstOrderResult to_tolerance = towards.run(none, planted.candidates(), 200);
+    CHECK(planted.rms(to_tolerance.model) <= 0.2);
     CHECK(to_tolerance.model.size() < free.model.size());
     CHECK(!to_tolerance.more_wanted);
 
-    const ManyKernels nothing = many(none, none, 5, {});
+    const FirstOrderResult nothing = search.run(none, none, 5);
     CHECK(nothing.model.size() == 0);
 }
 
-TEST_CASE("a random part has the size asked for, ascends, and every sample is as likely", "[random]") {
+TEST_CASE("the first-order search is used from max_second_order_work on", "[first_order_search]") {
+    using namespace first_order_search_test;
+    const Planted planted;
+    const SearchProblem problem = planted.problem(0.0);
+    constexpr Index free_rows = Planted::d + 1, kernels = 20;
+    constexpr double parameters = 100.0;
+    const double work = parameters * parameters * (static_cast<double>(Planted::samples) + parameters);
+    FirstOrderOptions options;
+    options.max_second_order_work = work;
+    CHECK_FALSE(needs_first_order(problem, free_rows, kernels, options));
+    CHECK(needs_first_order(problem, free_rows, kernels + 1, options));
+    options.max_second_order_work = 0.999 * work;
+    CHECK(needs_first_order(problem, free_rows, kernels, options));
+}
+
+TEST_CASE("a random part has the size asked for, ascends, and draws every sample equally often", "[random]") {
     using namespace kernelet;
     std::vector<int> chosen(20, 0);
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {

@@ -3,15 +3,16 @@
 #include <kernelet/concepts.hpp>
 #include <kernelet/domains/any_domain.hpp>
 #include <kernelet/domains/input_scaling.hpp>
-#include <kernelet/dual/dual_solution.hpp>
+#include <kernelet/dual/dual_solver.hpp>
 #include <kernelet/dual/warm_start.hpp>
 #include <kernelet/kernels/any_kernel.hpp>
 #include <kernelet/losses/any_loss.hpp>
-#include <kernelet/model/model_statistics.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/report.hpp>
 
+#include <cstddef>
 #include <functional>
+#include <utility>
 
 /// The boundary between an estimator, a template of kernel, loss and solver, and the fit, which is compiled once
 /// for all of them.
@@ -27,6 +28,35 @@ ErasedSolver erase_solver(const Solver& solver) {
         return solver.solve(problem, observer);
     };
 }
+
+/// Turns the reports of consecutive fits into those of the whole: fraction and seconds go on where the last fit ended.
+class PathObserver {
+public:
+    PathObserver(ObserverFunction observer, std::size_t fits) : observer_(std::move(observer)), fits_(fits) {}
+
+    /// The observer of the next fit. Refers to this object.
+    ObserverFunction next() {
+        if (!observer_) return {};
+        const double before = seconds_;
+        const auto index = static_cast<double>(begun_++);
+        return [this, before, index](Progress progress) {
+            const bool last = begun_ == fits_;
+            if (progress.stage == "done" && !last) progress.stage = "search";
+            progress.seconds += before;
+            seconds_ = progress.seconds;
+            const double later = static_cast<double>(fits_) - index - 1.0;
+            progress.seconds_left += later * (progress.seconds + progress.seconds_left) / (index + 1.0);
+            progress.fraction = (index + progress.fraction) / static_cast<double>(fits_);
+            return observer_(progress);
+        };
+    }
+
+private:
+    ObserverFunction observer_;
+    std::size_t fits_;
+    std::size_t begun_ = 0;
+    double seconds_ = 0.0;
+};
 
 /// What an estimator is made of.
 struct FitProblem {
@@ -53,7 +83,7 @@ struct ErasedFit {
     Matrix multipliers{};  ///< λ, q x n, in the order of the samples given
 };
 
-/// samples → dual → field → peaks → refit → model, on the domain read off the samples.
+/// samples → dual → field → peaks → search → model, on the domain read off the samples.
 template <class Scalar = double>
 ErasedFit fit_samples(const FitProblem& problem, const Samples& samples, ObserverFunction observer,
                       const WarmStart& warm);

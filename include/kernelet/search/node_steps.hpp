@@ -1,49 +1,51 @@
 #pragma once
 
-#include <kernelet/concepts.hpp>
 #include <kernelet/detail/lengths.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/domains/any_domain.hpp>
+#include <kernelet/kernels/any_kernel.hpp>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace kernelet {
 
-/// How kernels move: along the rows of a node (z; θ) that the domain leaves free, kernel by kernel, a width a
-/// unit along a coordinate of z and one a unit of log θ. Holds references to kernel and domain.
-template <KernelFamily Kernel, Domain Omega>
+/// The coordinates in which kernels move: the rows of a node (z; θ) that the domain leaves free, kernel by kernel,
+/// in units of the kernel's width along a coordinate of z and of log θ along a parameter.
 class NodeSteps {
 public:
-    NodeSteps(const Kernel& kernel, const Omega& domain) : kernel_(kernel), domain_(domain) {
-        for (Index row = 0; row < domain.rows(); ++row)
-            if (domain.free(row)) free_.push_back(row);
+    NodeSteps(AnyKernel kernel, AnyDomain domain) : kernel_(std::move(kernel)), domain_(std::move(domain)) {
+        for (Index row = 0; row < domain_.rows(); ++row)
+            if (domain_.free(row)) free_.push_back(row);
     }
 
     const std::vector<Index>& rows() const { return free_; }
+    /// f, the free rows per kernel.
     Index size() const { return static_cast<Index>(free_.size()); }
+    bool is_width(Index row) const { return row >= domain_.dimension(); }
 
-    /// The length that a step of one has at a node.
+    /// The length of a unit step along a row, at a node.
     double unit(const ConstVectorRef& node, Index row) const {
-        return row < domain_.dimension() ? detail::length_along(kernel_, node, domain_.dimension(), row)
-                                         : 1.0;
+        return is_width(row) ? 1.0 : detail::length_along(kernel_, node, domain_.dimension(), row);
     }
 
-    /// The nodes moved, before the domain is asked. step is K f, f free rows a kernel.
+    /// The nodes after a step of K f entries, before the projection to the domain.
     Matrix unbounded(const Matrix& nodes, const Vector& step) const {
         Matrix moved = nodes;
         Index at = 0;
         for (Index j = 0; j < nodes.cols(); ++j)
             for (const Index row : free_) {
-                if (row < domain_.dimension())
-                    moved(row, j) += unit(detail::column_ref(nodes, j), row) * step(at);
-                else
+                if (is_width(row))
                     moved(row, j) *= std::exp(step(at));
+                else
+                    moved(row, j) += unit(detail::column_ref(nodes, j), row) * step(at);
                 ++at;
             }
         return moved;
     }
 
-    /// The same inside the domain.
+    /// The nodes after a step, inside the domain.
     Matrix move(const Matrix& nodes, const Vector& step) const {
         Matrix moved = unbounded(nodes, step);
         for (Index j = 0; j < nodes.cols(); ++j) {
@@ -55,8 +57,8 @@ public:
     }
 
 private:
-    const Kernel& kernel_;
-    const Omega& domain_;
+    AnyKernel kernel_;
+    AnyDomain domain_;
     std::vector<Index> free_;
 };
 

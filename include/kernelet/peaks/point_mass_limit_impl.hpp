@@ -1,9 +1,9 @@
 #pragma once
 
 #include <kernelet/dual/augmented_newton_impl.hpp>
-#include <kernelet/dual/point_mass_limit.hpp>
 #include <kernelet/field/coefficient_field.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
+#include <kernelet/peaks/point_mass_limit.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ struct AtomExchange {
         const CoefficientField values(problem.kernel, x, lambda, 0.5 * seeded * seeded,
                                       InputScaling::identity(x.rows()));
         const ExtractedPeaks found =
-            extract_peaks(values, problem.domain, problem.points, grid, options_.peaks);
+            extract_peaks(values, problem.domain, grid, {problem.points, options_.peaks, problem.poll()});
         std::vector<Index> high;
         for (std::size_t j = 0; j < found.peaks.size(); ++j)
             if (found.peaks[j].height > level) high.push_back(static_cast<Index>(j));
@@ -63,6 +63,26 @@ struct AtomExchange {
         return solution;
     }
 
+    /// Keeps what an exchange found: the larger D, and the α that belongs to the last atoms.
+    template <class Problem>
+    void record(DualSolution& best, const Problem& problem, const DualSolution& now, const Matrix& higher,
+                double tau) const {
+        double highest = tau;
+        if (higher.cols() > 0)
+            highest = std::max(tau, largest_column_norm(problem.field(now.lambda, higher)));
+        const double dual = tau / highest * problem.feasible.minimum(now.lambda);
+        if (best.quadrature.nodes.cols() == 0 || dual > best.dual_value) {
+            best.dual_value = dual;
+            // at the threshold and a trace above, so that the atoms are peaks that exceed it
+            best.lambda = now.lambda;
+            scale(best.lambda, (1.0 + options_.gap) * tau / highest);
+        }
+        best.primal_value = now.primal_value;
+        best.violation = now.violation;
+        best.alpha = now.alpha;
+        best.quadrature = now.quadrature;
+    }
+
     /// The atoms that have mass, and the new ones.
     Matrix exchanged(const DualSolution& now, const Matrix& higher) const {
         const Vector mass = column_norms(now.alpha);
@@ -93,41 +113,34 @@ DualSolution PointMassLimit::solve(const DualProblem<Kernel, Loss, Domain>& prob
         best.status = Status::converged;
         return best;
     }
-    // The first atoms: the nodes themselves, of which few get mass.
-    Matrix atoms = grid;
-    for (Index exchange = 0; exchange < options_.max_exchanges; ++exchange) {
-        DualSolution now = exchange_of.on_atoms(problem, atoms, tau);
-        best.iterations = exchange + 1;
-        if (now.status == Status::infeasible) {
-            best.status = Status::infeasible;
-            best.lambda = now.lambda;
-            return best;
+    try {
+        // The first atoms: the nodes themselves, of which few get mass.
+        Matrix atoms = grid;
+        for (Index exchange = 0; exchange < options_.max_exchanges; ++exchange) {
+            const DualSolution now = exchange_of.on_atoms(problem, atoms, tau);
+            best.iterations = exchange + 1;
+            if (now.status == Status::stopped || now.status == Status::infeasible) {
+                best.status = now.status;
+                if (now.status == Status::infeasible) best.lambda = now.lambda;
+                return best;
+            }
+            const Matrix higher = exchange_of.maxima(problem, grid, now.lambda, (1.0 - options_.gap) * tau);
+            exchange_of.record(best, problem, now, higher, tau);
+            if (best.relative_gap() <= options_.gap) {
+                best.status = Status::converged;
+                return best;
+            }
+            Progress progress;
+            progress.stage = "dual";
+            progress.iteration = exchange;
+            progress.iterations = options_.max_exchanges;
+            progress.dual_value = best.dual_value;
+            progress.gap = best.relative_gap();
+            if (observer && observer(progress) == Verdict::stop) throw Interrupted();
+            atoms = exchange_of.exchanged(now, higher);
         }
-        const Matrix higher = exchange_of.maxima(problem, grid, now.lambda, (1.0 - options_.gap) * tau);
-        double highest = tau;
-        if (higher.cols() > 0)
-            highest = std::max(tau, detail::largest_column_norm(problem.field(now.lambda, higher)));
-        const double dual = tau / highest * problem.feasible.minimum(now.lambda);
-        if (best.quadrature.nodes.cols() == 0 || dual > best.dual_value) {
-            best.dual_value = dual;
-            // at the threshold and a trace above, so that the atoms are peaks that exceed it
-            best.lambda = now.lambda;
-            detail::scale(best.lambda, (1.0 + options_.gap) * tau / highest);
-        }
-        best.primal_value = now.primal_value;
-        best.violation = now.violation;
-        best.alpha = now.alpha;
-        best.quadrature = now.quadrature;
-        if (best.relative_gap() <= options_.gap) {
-            best.status = Status::converged;
-            return best;
-        }
-        if (observer && observer({"dual", exchange, options_.max_exchanges, best.dual_value,
-                                  best.relative_gap(), 0.0}) == Verdict::stop) {
-            best.status = Status::stopped;
-            return best;
-        }
-        atoms = exchange_of.exchanged(now, higher);
+    } catch (const Interrupted&) {
+        best.status = Status::stopped;
     }
     return best;
 }

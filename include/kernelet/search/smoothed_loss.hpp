@@ -2,6 +2,7 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/dense.hpp>
+#include <kernelet/losses/any_loss.hpp>
 #include <kernelet/losses/smoothing.hpp>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ struct WorkingSquares {
 /// over a window,
 ///     ℓ_s(f, y) = mean of ℓ(f + s u_k, y),   u_k the middles of equal parts of [−1, 1],
 /// so that every convex loss has a slope that Newton's method can follow (losses/smoothing.hpp).
-template <ConvexLoss Loss>
+template <ConvexLoss Loss = AnyLoss>
 class SmoothedLoss {
 public:
     /// y is q x n, weights n. Holds references to both.

@@ -2,7 +2,7 @@
 #include "support/signals.hpp"
 
 #include <kernelet/kernels/gaussian.hpp>
-#include <kernelet/refit/keep_cheapest.hpp>
+#include <kernelet/search/linear_elimination.hpp>
 
 #include <Eigen/QR>
 
@@ -11,11 +11,11 @@
 #include <limits>
 #include <vector>
 
-namespace keep_cheapest_test {
+namespace linear_elimination_test {
 
 using kernelet::Gaussian;
 using kernelet::Index;
-using kernelet::keep_cheapest;
+using kernelet::linear_elimination;
 using kernelet::Matrix;
 using kernelet::Vector;
 using kernelet::detail::TiledPoints;
@@ -64,10 +64,11 @@ std::vector<Index> without(std::vector<Index> kept, std::size_t position) {
 }
 
 std::vector<Index> keep(const Setting& s, Index count) {
-    return keep_cheapest(Gaussian{}, TiledPoints(s.x), s.nodes, s.y, s.weights, s.ridge, count);
+    const TiledPoints points(s.x);
+    return linear_elimination({Gaussian{}, points, s.y, s.weights, s.ridge}, s.nodes, count);
 }
 
-TEST_CASE("each drop is the one that brute force finds cheapest", "[keep_cheapest]") {
+TEST_CASE("each removal is the one of the least squared error by brute force", "[linear_elimination]") {
     for (const Index outputs : {1, 2})
         for (const double ridge : {1e-6, 1e-2})
             for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -77,25 +78,25 @@ TEST_CASE("each drop is the one that brute force finds cheapest", "[keep_cheapes
                 for (Index count = 8; count >= 1; --count) {
                     double best = std::numeric_limits<double>::infinity();
                     std::vector<Index> expected;
-                    for (std::size_t drop = 0; drop < kept.size(); ++drop) {
-                        const double error = least_error(s, without(kept, drop));
+                    for (std::size_t removed = 0; removed < kept.size(); ++removed) {
+                        const double error = least_error(s, without(kept, removed));
                         if (error < best) {
                             best = error;
-                            expected = without(kept, drop);
+                            expected = without(kept, removed);
                         }
                     }
                     kept = keep(s, count);
                     INFO("q " << outputs << ", ridge " << ridge << ", seed " << seed << ", count " << count);
                     REQUIRE(static_cast<Index>(kept.size()) == count);
                     CHECK(std::is_sorted(kept.begin(), kept.end()));
-                    // Equal in what it costs: two kernels may be worth the same to the last digits.
+                    // By the error, not by the kernels: two removals may cost the same up to rounding.
                     CHECK(least_error(s, kept) <= best * (1.0 + 1e-9));
                     kept = expected;
                 }
             }
 }
 
-TEST_CASE("nothing is dropped where all may stay", "[keep_cheapest]") {
+TEST_CASE("no kernel is removed where all may stay", "[linear_elimination]") {
     const Setting s = setting(1, 1e-7, 7);
     for (const Index count : {9, 10, 1000}) {
         const std::vector<Index> kept = keep(s, count);
@@ -104,7 +105,7 @@ TEST_CASE("nothing is dropped where all may stay", "[keep_cheapest]") {
     }
 }
 
-TEST_CASE("kernels without a part in the data go first", "[keep_cheapest]") {
+TEST_CASE("kernels that the data do not contain are removed first", "[linear_elimination]") {
     Setting s = setting(1, 1e-9, 8);
     s.nodes.row(0) = Vector::LinSpaced(9, 0.05, 0.95).transpose();
     s.nodes.row(1).setConstant(0.05);
@@ -117,7 +118,7 @@ TEST_CASE("kernels without a part in the data go first", "[keep_cheapest]") {
     CHECK(keep(s, 3) == std::vector<Index>{1, 4, 7});
 }
 
-TEST_CASE("duplicates are the first to go, without blowing up", "[keep_cheapest]") {
+TEST_CASE("duplicates are removed first, and the Gram matrix stays invertible", "[linear_elimination]") {
     Setting s = setting(1, 0.0, 9);
     s.nodes.col(8) = s.nodes.col(0);
     const std::vector<Index> all = keep(s, 9);
@@ -128,4 +129,4 @@ TEST_CASE("duplicates are the first to go, without blowing up", "[keep_cheapest]
     CHECK(least_error(s, kept) <= before * (1.0 + 1e-6));
 }
 
-}  // namespace keep_cheapest_test
+}  // namespace linear_elimination_test

@@ -51,5 +51,5 @@ private:
 }  // namespace kernelet
 
 #ifndef KERNELET_COMPILED
-#include <kernelet/dual/point_mass_limit_impl.hpp>
+#include <kernelet/peaks/point_mass_limit_impl.hpp>
 #endif

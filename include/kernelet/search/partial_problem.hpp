@@ -1,0 +1,30 @@
+#pragma once
+
+#include <kernelet/search/search_problem.hpp>
+
+#include <vector>
+
+namespace kernelet {
+
+/// Some of the samples of a search problem as a problem of their own.
+class PartialProblem {
+public:
+    PartialProblem(const SearchProblem& whole, const std::vector<Index>& which)
+        : points_(whole.points.some(which)),
+          y_(detail::columns_of(whole.loss.target(), which)),
+          weights_(detail::entries_of(whole.loss.weights(), which)),
+          problem_{whole.kernel, whole.domain,    points_,    whole.loss.on(y_, weights_),
+                   whole.priors, whole.intercept, whole.seed, whole.watch} {}
+    PartialProblem(const PartialProblem&) = delete;  // the problem holds references to the others
+    PartialProblem& operator=(const PartialProblem&) = delete;
+
+    const SearchProblem& problem() const { return problem_; }
+
+private:
+    detail::TiledPoints points_;
+    Matrix y_;
+    Vector weights_;
+    SearchProblem problem_;
+};
+
+}  // namespace kernelet

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <kernelet/losses/feasible_set.hpp>
+#include <kernelet/options.hpp>
+#include <kernelet/search/first_order_search.hpp>
+#include <kernelet/search/linear_elimination.hpp>
+#include <kernelet/search/quick_model.hpp>
+#include <kernelet/search/strategy.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+/// What a search found.
+struct SearchResult {
+    KernelExpansion model{};
+    Bound bound = Bound::criterion;  ///< what decided on the number of kernels
+    std::optional<Score> score{};    ///< of the model; none after a first-order search or a stop
+    SearchCounters counters{};
+    double ridge{};                 ///< with which the coefficients were fitted
+    bool used_first_order = false;  ///< the model was too large for the second-order search
+    bool repeatable = true;         ///< small enough to be searched for again from other peaks
+};
+
+/// Where a search begins and what it is asked for.
+struct SearchRequest {
+    const Matrix& peaks;       ///< (d + p) x peaks
+    const Matrix& candidates;  ///< (d + p) x B: from which kernels are added
+    const SampleScales& scales;
+    /// What a tolerance allows; none: the information criterion decides.
+    const FeasibleSet<AnyLoss>* tolerance = nullptr;
+};
+
+/// The search for the fewest kernels: second order, one kernel at a time, or first order where models are too large
+/// for that. Holds references: lives no longer than what it was made of.
+template <class Scalar = double>
+class Search {
+public:
+    Search(const SearchProblem& problem, const SearchRequest& request, const Options& options)
+        : problem_(problem),
+          request_(request),
+          options_(options),
+          lm_(problem),
+          affordable_(std::max<Index>(1, problem.loss.target().size() / parameters())),
+          limit_(std::min(affordable_, options.max_kernels.value_or(affordable_))) {}
+
+    /// Where the fit is interrupted, the result is the best model so far, or a quick one where there is none yet.
+    SearchResult run() {
+        try {
+            return uninterrupted();
+        } catch (const Interrupted&) {
+            return with_counters({.model = best_so_far(), .bound = Bound::observer, .repeatable = false});
+        }
+    }
+
+private:
+    SearchResult uninterrupted() {
+        problem_.poll();
+        // A minimisation costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
+        const Index movable = std::max(search().min_start_kernels,
+                                       search().max_parameters / std::max<Index>(1, lm_.free_rows()));
+        const Matrix start = detail::columns_of<Scalar>(
+            request_.peaks, linear_elimination<Scalar>(least_squares_problem(), request_.peaks, movable));
+        return needs_first_order(problem_, lm_.free_rows(), std::min(limit_, movable), search().first_order)
+                   ? by_first_order(start)
+                   : by_second_order(start);
+    }
+
+    SearchResult with_counters(SearchResult result) const {
+        result.counters = lm_.counters();
+        result.ridge = lm_.ridge();
+        return result;
+    }
+
+    KernelExpansion best_so_far() const {
+        if (incumbent_ && incumbent_->size() <= limit_) return *incumbent_;
+        return quick_model<Scalar>(problem_, request_.peaks.cols() > 0 ? request_.peaks : request_.candidates,
+                                   limit_);
+    }
+
+    const SearchOptions& search() const { return options_.search; }
+    bool labels() const { return problem_.loss.loss().is_classification(); }
+    const Matrix& y() const { return problem_.loss.target(); }
+    const Vector& weights() const { return problem_.loss.weights(); }
+    bool has_tolerance() const { return request_.tolerance != nullptr; }
+    /// Of one kernel: its coefficients and what may move.
+    Index parameters() const { return lm_.free_rows() + problem_.outputs(); }
+
+    LeastSquaresProblem least_squares_problem() const {
+        return {problem_.kernel, problem_.points, y(), weights(), lm_.ridge(), problem_.intercept};
+    }
+
+    Criterion criterion(Index max_kernels) const {
+        const SampleScales& scales = request_.scales;
+        Criterion out;
+        out.residuals = static_cast<double>(y().size());
+        out.energy = problem_.loss.is_squared() ? scales.energy : lm_.energy();
+        out.noise = scales.noise_level * detail::sum<Scalar>(weights()) *
+                    static_cast<double>(problem_.outputs()) / out.energy;
+        // Widths that share a prior share a price: with each counted, `airfoil` has a tenth more error.
+        out.parameters =
+            static_cast<double>(parameters() - std::max<Index>(0, Priors::free_widths(problem_.domain) - 1));
+        out.max_kernels = max_kernels;
+        out.noise_degree = scales.noise_degree;
+        out.known_noise = scales.known_noise;
+        out.bend = options_.noise_multiple * options_.noise_multiple;
+        out.options = search().criterion;
+        if (labels()) out.likelihood_unit = scales.mean_weight;
+        if (has_tolerance())
+            out.violation = [this](const KernelExpansion& model) {
+                return request_.tolerance->violation(problem_.prediction(model));
+            };
+        return out;
+    }
+
+    SearchResult by_second_order(const Matrix& start) {
+        // A tolerance may ask for more than the prior on labels allows.
+        if (labels() && !has_tolerance())
+            lm_.set_ridge(
+                Priors::from(request_.scales, problem_.domain, options_, search().priors.decision_deviation)
+                    .ridge);
+        const Criterion wanted = criterion(limit_);
+        SearchState<Scalar> state{lm_, wanted, request_.candidates, search()};
+        try {
+            FittedKernels model = SearchStrategy<Scalar>(state, limit_).run(start);
+            SearchResult result;
+            result.repeatable = model.size() * lm_.free_rows() <= search().max_parameters;
+            state.offer(model);
+            model = with_bounded_coefficients(std::move(model), wanted);
+            if (state.incumbent) state.incumbent->model = model;
+            bool more_wanted = false;
+            if (model.size() >= limit_)
+                more_wanted = has_tolerance() ? !wanted.met(model.fit) : another_is_worth_it(model);
+            result.bound = bound(model.size(), more_wanted);
+            result.score = wanted.score(model);
+            result.model = std::move(model.fit);
+            return with_counters(std::move(result));
+        } catch (const Interrupted&) {
+            if (state.incumbent) incumbent_ = std::move(state.incumbent->model.fit);
+            throw;
+        }
+    }
+
+    /// While a coefficient lives on being cancelled by others, a stronger prior.
+    FittedKernels with_bounded_coefficients(FittedKernels model, const Criterion& wanted) {
+        const PriorOptions& prior = search().priors;
+        const double bound = prior.max_coefficient_ratio * detail::largest_column_norm(y());
+        for (Index raised = 0;
+             !labels() && !options_.ridge && raised < prior.max_ridge_increases && model.size() > 0 &&
+             detail::max_abs(detail::row_norms<Scalar>(model.fit.coefficients)) > bound;
+             ++raised) {
+            lm_.set_ridge(prior.ridge_increase * lm_.ridge());
+            FittedKernels calmer = lm_.minimize(model.fit.nodes);
+            if (has_tolerance() && wanted.met(model.fit) && !wanted.met(calmer.fit)) break;
+            model = std::move(calmer);
+        }
+        return model;
+    }
+
+    /// Whether forward selection would add a kernel beyond the limit.
+    bool another_is_worth_it(const FittedKernels& model) {
+        const Criterion wider = criterion(limit_ + 1);
+        SearchOptions options = search();
+        options.trial = LevenbergMarquardtOptions{};
+        SearchState<Scalar> state{lm_, wider, request_.candidates, options};
+        return forward_selection(state, model, limit_ + 1).size() > limit_;
+    }
+
+    SearchResult by_first_order(const Matrix& start) {
+        const Criterion wanted = criterion(limit_);
+        typename FirstOrderSearch<Scalar>::StopPredicate met;
+        if (has_tolerance()) met = [&](const KernelExpansion& model) { return wanted.met(model); };
+        FirstOrderSearch<Scalar> first_order(problem_, search(), met);
+        try {
+            FirstOrderResult found = first_order.run(start, request_.candidates, limit_);
+            SearchResult result;
+            result.used_first_order = true;
+            result.repeatable = false;
+            result.bound = bound(found.model.size(), found.more_wanted);
+            if (result.bound == Bound::criterion) result.bound = Bound::held_out;
+            result.model = std::move(found.model);
+            return with_counters(std::move(result));
+        } catch (const Interrupted&) {
+            incumbent_ = first_order.best();
+            throw;
+        }
+    }
+
+    /// What stopped the search: a limit, where another kernel would have been worth it.
+    Bound bound(Index kernels, bool more_wanted) const {
+        if (more_wanted && kernels >= limit_)
+            return options_.max_kernels && limit_ == *options_.max_kernels ? Bound::max_kernels
+                                                                           : Bound::samples;
+        return has_tolerance() ? Bound::tolerance : Bound::criterion;
+    }
+
+    const SearchProblem& problem_;
+    const SearchRequest& request_;
+    const Options& options_;
+    LevenbergMarquardt<Scalar> lm_;
+    Index affordable_;  // never more parameters than samples: so many kernels could follow the noise anywhere
+    Index limit_;
+    std::optional<KernelExpansion> incumbent_{};  // the best model so far, where the search was interrupted
+};
+
+}  // namespace kernelet

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <kernelet/detail/random.hpp>
+#include <kernelet/search/levenberg_marquardt.hpp>
+#include <kernelet/search/partial_problem.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <vector>
+
+/// How long a search is expected to take, for the observer alone: nothing here changes a result. The numbers are
+/// means over chirps, bumps in two and three dimensions and overlapping classes: `time_limit 0.5 verbose`.
+namespace kernelet {
+
+/// The phases of a SearchStrategy: the start from all peaks, two starts from peaks of one sign, rounds, swaps, shapes,
+/// polish; with the fraction of the search that each is expected to take.
+struct SearchPhases {
+    explicit SearchPhases(const SearchOptions& options) {
+        constexpr double start = 20.0, round = 7.0, swap = 8.0, shapes = 1.0, polish = 2.0;
+        weights.assign(3, start);
+        weights.insert(weights.end(), static_cast<std::size_t>(options.rounds), round);
+        weights.insert(weights.end(), static_cast<std::size_t>(options.swaps), swap);
+        weights.push_back(shapes);
+        weights.push_back(polish);
+    }
+
+    Index count() const { return static_cast<Index>(weights.size()); }
+    Index first_round() const { return 3; }
+    Index first_swap(const SearchOptions& options) const { return 3 + options.rounds; }
+    Index shapes() const { return count() - 2; }
+    Index polish() const { return count() - 1; }
+
+    /// The fraction of the search before a phase.
+    double before(Index phase) const {
+        double done = 0.0, all = 0.0;
+        for (Index k = 0; k < count(); ++k) {
+            all += weights[static_cast<std::size_t>(k)];
+            if (k < phase) done += weights[static_cast<std::size_t>(k)];
+        }
+        return done / all;
+    }
+
+    std::vector<double> weights{};
+};
+
+/// Levenberg–Marquardt steps of a search: 600 to 5000, whatever the problem.
+inline constexpr double usual_search_steps = 2000.0;
+/// Kernels of a model on the way.
+inline constexpr Index typical_kernels = 12;
+
+/// The seconds that a search is expected to take before anything is known of its kernels: one step is timed on a part
+/// of the samples with a typical number of kernels of typical widths.
+template <class Scalar = double>
+double expected_search_seconds(SearchProblem problem, const Matrix& candidates, Index max_kernels) {
+    using Clock = std::chrono::steady_clock;
+    constexpr Index timed_samples = 1000, typical_classifier = 4;
+    problem.watch = nullptr;
+    const Index n = problem.points.size(), timed = std::min(n, timed_samples);
+    const Index typical = problem.loss.loss().is_classification() ? typical_classifier : typical_kernels;
+    const Index kernels = std::min({typical, max_kernels, candidates.cols()});
+    const PartialProblem part(problem, detail::random_part(n, timed, detail::CounterRandom(problem.seed)));
+    Matrix nodes(candidates.rows(), kernels);
+    for (Index j = 0; j < kernels; ++j) {
+        Vector node = detail::column_ref(candidates, j * candidates.cols() / kernels);
+        for (Index row = problem.domain.dimension(); row < node.size(); ++row)
+            if (problem.domain.free(row)) node(row) = problem.priors.widths.typical;
+        problem.domain.project(node);
+        detail::copy(node, detail::Block(nodes).columns(j, 1));
+    }
+    const Evaluation<Scalar> evaluation(part.problem());
+    double step = std::numeric_limits<double>::infinity();
+    for (int repeat = 0; repeat < 3; ++repeat) {  // the quickest: other programs may run beside
+        const Clock::time_point start = Clock::now();
+        evaluation.at(nodes);
+        step = std::min(step, std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return usual_search_steps * step * static_cast<double>(n) / static_cast<double>(timed);
+}
+
+/// The same once the start of a search is known, from the seconds that its evaluation took: later models are smaller.
+inline double expected_search_seconds(double start_evaluation) {
+    constexpr double later_models = 0.5;
+    return usual_search_steps * later_models * start_evaluation;
+}
+
+}  // namespace kernelet

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <kernelet/search/backward_elimination.hpp>
+#include <kernelet/search/forward_selection.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+/// The fewest kernels that a criterion allows, from the peaks of a dual solution. Three starts: all peaks, those of
+/// one sign, those of the other, since a wave is one broad kernel with dips as well as one kernel per half wave, and
+/// no sequence of single removals leads from one to the other. Forward selection and backward elimination improve
+/// each start; the best by the score then gets kernels added, replaced and given other shapes while that helps. For
+/// several outputs, "sign" is along the axis in which the coefficients vary most. Holds a reference to the state.
+template <class Scalar = double>
+class SearchStrategy {
+public:
+    SearchStrategy(SearchState<Scalar>& state, Index max_kernels)
+        : state_(state), max_kernels_(max_kernels), phases_(state.options) {}
+
+    FittedKernels run(const Matrix& peaks) {
+        begin(0);
+        const FittedKernels all = state_.lm.resume(timed_evaluation(peaks), state_.options.trial);
+        state_.offer(all);
+        FittedKernels first = improved(all);
+        best_.score = state_.criterion.score(first);
+        best_.model = std::move(first);
+        if (best_.model.size() * state_.lm.free_rows() <= state_.options.max_parameters) {
+            try_signs(peaks, all);
+            add_kernels();
+            replace_kernels();
+        }
+        change_shapes();
+        begin(phases_.polish());
+        FittedKernels polished = state_.lm.resume(best_.model, state_.options.polish);
+        return state_.criterion.score(polished) <= best_.score ? std::move(polished) : std::move(best_.model);
+    }
+
+private:
+    /// The first evaluation, after which the observer is told how long the search may take.
+    FittedKernels timed_evaluation(const Matrix& peaks) {
+        detail::Watch* watch = state_.problem().watch;
+        const double before = watch != nullptr ? watch->seconds() : 0.0;
+        FittedKernels first = state_.lm.evaluate(peaks);
+        if (watch != nullptr && first.size() >= typical_kernels)  // smaller starts grow
+            watch->expect(expected_search_seconds(watch->seconds() - before));
+        return first;
+    }
+
+    void begin(Index phase) { state_.begin_phase(phase, phases_); }
+
+    FittedKernels improved(FittedKernels model) {
+        return backward_elimination(state_, forward_selection(state_, std::move(model), max_kernels_));
+    }
+
+    bool consider(FittedKernels model) {
+        const Score score = state_.criterion.score(model);
+        if (!(score < best_.score)) return false;
+        best_ = {std::move(model), score};
+        return true;
+    }
+
+    void try_signs(const Matrix& peaks, const FittedKernels& all) {
+        if (all.size() == 0) return;
+        const Matrix& a = all.fit.coefficients;
+        const Vector side =
+            detail::product<Scalar>(a, detail::leading_axis<Scalar>(detail::product_tn<Scalar>(a, a)));
+        for (const double sign : {-1.0, 1.0}) {
+            std::vector<Index> kept;
+            for (Index j = 0; j < peaks.cols(); ++j)
+                if (sign * side(j) > 0.0) kept.push_back(j);
+            const auto count = static_cast<Index>(kept.size());
+            if (count == 0 || count == peaks.cols()) continue;
+            begin(sign < 0.0 ? 1 : 2);
+            consider(
+                improved(state_.lm.minimize(detail::columns_of<Scalar>(peaks, kept), state_.options.trial)));
+        }
+    }
+
+    /// The model with the candidate of the largest gain, improved.
+    FittedKernels extended(const FittedKernels& model) {
+        const Vector gains =
+            candidate_gains<Scalar>(state_.problem(), model.fit, state_.candidates, state_.options.forward);
+        return improved(state_.lm.minimize(with_best_candidate(model.fit, state_.candidates, gains),
+                                           state_.options.trial));
+    }
+
+    void add_kernels() {
+        for (Index round = 0; round < state_.options.rounds && state_.candidates.cols() > 0; ++round) {
+            begin(phases_.first_round() + round);
+            if (!consider(extended(best_.model))) break;
+        }
+    }
+
+    void replace_kernels() {
+        if (state_.candidates.cols() == 0) return;
+        const FittedKernels from = best_.model;
+        std::vector<std::pair<double, Index>> order;
+        for (Index j = 0; j < from.size(); ++j) order.emplace_back(from.removal_cost(j), j);
+        std::sort(order.begin(), order.end());
+        if (static_cast<Index>(order.size()) > state_.options.swaps)
+            order.resize(static_cast<std::size_t>(state_.options.swaps));
+        Index phase = phases_.first_swap(state_.options);
+        for (const auto& [cost, j] : order) {
+            begin(phase++);
+            consider(extended(state_.lm.minimize(without_column(from.fit.nodes, j), state_.options.trial)));
+        }
+    }
+
+    /// No step leads from one shape to another: each kernel tries them all.
+    void change_shapes() {
+        const std::vector<double> shapes = state_.problem().kernel.shapes();
+        if (shapes.empty()) return;
+        begin(phases_.shapes());
+        for (Index j = 0; j < best_.model.size(); ++j)
+            for (const double shape : shapes) {
+                const Matrix& nodes = best_.model.fit.nodes;
+                if (j >= best_.model.size() || nodes(nodes.rows() - 1, j) == shape) continue;
+                Matrix other = nodes;
+                other(other.rows() - 1, j) = shape;
+                consider(
+                    backward_elimination(state_, state_.lm.minimize(std::move(other), state_.options.trial)));
+            }
+    }
+
+    SearchState<Scalar>& state_;
+    Index max_kernels_;
+    SearchPhases phases_;
+    Incumbent best_{};
+};
+
+}  // namespace kernelet

@@ -1,0 +1,227 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+#include <kernelet/types.hpp>
+
+#include <cmath>
+#include <string_view>
+
+namespace kernelet {
+
+/// One minimisation by Levenberg and Marquardt's method.
+struct LevenbergMarquardtOptions {
+    Index max_steps = 40;
+    /// Relative decrease of the cost per accepted step below which the minimisation has converged.
+    double min_decrease = 1e-5;
+    /// The first damping, relative to the diagonal of J'J.
+    double damping = 0.1;
+    /// The damping is multiplied by this after an accepted step ...
+    double damping_decrease = 0.3;
+    /// ... and by this after a rejected one. Beyond max_damping no step lowers the cost.
+    double damping_increase = 5.0;
+    double max_damping = 1e6;
+
+    void validate(std::string_view name) const {
+        const auto field = [&](std::string_view member) { return detail::text(name, ".", member); };
+        detail::require_at_least(max_steps, 0, field("max_steps"));
+        detail::require_nonnegative(min_decrease, field("min_decrease"));
+        detail::require_positive(damping, field("damping"));
+        detail::require(damping_decrease > 0.0 && damping_decrease <= 1.0, field("damping_decrease"), " = ",
+                        damping_decrease, " must be in (0, 1]");
+        detail::require(std::isfinite(damping_increase) && damping_increase > 1.0, field("damping_increase"),
+                        " = ", damping_increase, " must be finite and > 1");
+        detail::require_positive(max_damping, field("max_damping"));
+    }
+};
+
+/// The priors on coefficients and widths, see Priors.
+struct PriorOptions {
+    /// Deviation of a coefficient before the data are seen, in deviations of y. `fewest_kernels 50` gave
+    /// max|a|/max|y| = 34 at 20, at the undersampled ends of the chirp; at 3 the bias of the prior shows in the
+    /// error.
+    double coefficient_deviation = 7.0;
+    /// The same for labels. On separable classes the loss keeps falling as the coefficients grow; only the prior
+    /// bounds them. `mnist_prototypes` draws centers that look like digits at 2 and like none at 20; `wifi` is
+    /// no worse. Not used by the first-order path, nor where a tolerance is given.
+    double decision_deviation = 2.0;
+    /// log θ is normal about the logarithm of this fraction of half the diagonal of the samples' box, ...
+    double typical_width_fraction = 1.0 / 3.0;
+    /// ... with this deviation. On noisy data kernels would otherwise shrink to a few samples.
+    double log_width_deviation = 1.0;
+    /// While a coefficient exceeds this multiple of the largest ‖y‖, it lives on being cancelled by others: the
+    /// ridge is multiplied by `ridge_increase`, at most `max_ridge_increases` times.
+    double max_coefficient_ratio = 15.0;
+    double ridge_increase = 4.0;
+    Index max_ridge_increases = 6;
+    /// The noise deviation counts as at least this fraction of the deviation of y: noise-free data need not be
+    /// met to the last bit.
+    double min_noise_fraction = 5e-3;
+    /// A coefficient per output is fitted beside the kernels where y is measured from its mean and no kernel is
+    /// wider than this fraction of the diagonal of the samples' box: only a wide kernel can move the mean.
+    double wide_kernel_fraction = 0.25;
+
+    void validate() const {
+        detail::require_positive(coefficient_deviation, "options.search.priors.coefficient_deviation");
+        detail::require_positive(decision_deviation, "options.search.priors.decision_deviation");
+        detail::require_positive(typical_width_fraction, "options.search.priors.typical_width_fraction");
+        detail::require_positive(log_width_deviation, "options.search.priors.log_width_deviation");
+        detail::require_positive(max_coefficient_ratio, "options.search.priors.max_coefficient_ratio");
+        detail::require(std::isfinite(ridge_increase) && ridge_increase > 1.0,
+                        "options.search.priors.ridge_increase = ", ridge_increase, " must be finite and > 1");
+        detail::require_at_least(max_ridge_increases, 0, "options.search.priors.max_ridge_increases");
+        detail::require_positive(min_noise_fraction, "options.search.priors.min_noise_fraction");
+        detail::require_nonnegative(wide_kernel_fraction, "options.search.priors.wide_kernel_fraction");
+    }
+};
+
+/// The score of a model, see Criterion.
+struct CriterionOptions {
+    /// Labels: the fraction of log N that a parameter costs. At 1, `banana` ends at 6 kernels with a worse
+    /// boundary than at ½ (9 to 10 kernels); at ¼, near Akaike's 2 per parameter, `wifi` is worse.
+    double label_price_fraction = 0.5;
+    /// Labels: N counts as this multiple of N. The Fisher information of a label is p(1 − p) ≤ ¼ of that of a
+    /// value of unit variance. It counts where samples are few: `few_labels`.
+    double label_information = 0.25;
+    /// A kernel that sees less than this many samples' worth of data, Σ w k² / mean w, stands in a gap of the
+    /// samples and is not allowed.
+    double min_mass = 0.2;
+    /// Forward selection towards a tolerance: the relative decrease of the cost that a kernel must bring.
+    double min_gain = 1e-3;
+    /// Backward elimination accepts a trial at once if it lowers the score by this fraction of the price of a
+    /// kernel: little is left to be gained by trying others.
+    double early_accept_fraction = 0.75;
+
+    void validate() const {
+        detail::require_positive(label_price_fraction, "options.search.criterion.label_price_fraction");
+        detail::require_positive(label_information, "options.search.criterion.label_information");
+        detail::require_nonnegative(min_mass, "options.search.criterion.min_mass");
+        detail::require(min_gain >= 0.0 && min_gain < 1.0, "options.search.criterion.min_gain = ", min_gain,
+                        " must be in [0, 1)");
+        detail::require(early_accept_fraction > 0.0 && early_accept_fraction <= 1.0,
+                        "options.search.criterion.early_accept_fraction = ", early_accept_fraction,
+                        " must be in (0, 1]");
+    }
+};
+
+/// Kernels added one by one, see forward_selection().
+struct ForwardSelectionOptions {
+    /// Candidates tried where the one of the largest gain does not lower the score: the next best that are
+    /// incoherent with each other. The use of a kernel shows only once all kernels have moved.
+    Index tries = 3;
+    /// Additions in a row that need not lower the score themselves if a later one does. At 0, some folds of
+    /// `airfoil` with one width per kernel stopped at 5 kernels and an error of 0.5 where 20 leave 0.3.
+    Index patience = 2;
+    /// Samples on which the gains of the candidates are compared.
+    Index gain_samples = 2000;
+    /// Candidates more coherent than this explain the same part of the residual.
+    double max_coherence = 0.5;
+
+    void validate() const {
+        detail::require_at_least(tries, 1, "options.search.forward.tries");
+        detail::require_at_least(patience, 0, "options.search.forward.patience");
+        detail::require_at_least(gain_samples, 1, "options.search.forward.gain_samples");
+        detail::require(max_coherence > 0.0 && max_coherence <= 1.0,
+                        "options.search.forward.max_coherence = ", max_coherence, " must be in (0, 1]");
+    }
+};
+
+/// Kernels removed one by one, see backward_elimination().
+struct BackwardEliminationOptions {
+    /// Kernels, those whose removal costs least before the others move, for which the cost after one
+    /// Levenberg–Marquardt step of the others is predicted.
+    Index predictions = 12;
+    /// Of these, how many are removed on trial, the best prediction first. On the chirp of `fewest_kernels`, one
+    /// try stops at 26 kernels, one per half wave, where 16 suffice.
+    Index tries = 6;
+    /// Damping of the predicted step: that of the first steps of a minimisation.
+    double damping = 0.1;
+
+    void validate() const {
+        detail::require_at_least(predictions, 1, "options.search.backward.predictions");
+        detail::require_at_least(tries, 1, "options.search.backward.tries");
+        detail::require_positive(damping, "options.search.backward.damping");
+    }
+};
+
+/// Models of hundreds of kernels, see FirstOrderSearch.
+struct FirstOrderOptions {
+    /// Multiplications per second-order step, (K f)² (n + K f), from which the first-order search is used: a
+    /// fifth of a second per step, and a second-order search takes a thousand steps.
+    double max_second_order_work = 1e9;
+    /// Kernels from which a model begins to double, where there are fewer peaks.
+    Index first_kernels = 8;
+    /// Fraction of the samples held out to decide whether more kernels generalise better.
+    double held_out_fraction = 0.1;
+    /// Most samples on which the model grows, drawn at random.
+    Index growing_samples = 12000;
+    /// Steps of L-BFGS between two sizes, after each batch of new kernels, and at the end on all samples.
+    Index growing_steps = 40;
+    Index batch_steps = 10;
+    Index final_steps = 400;
+    /// Steps after which the scales of the variables are computed anew, which discards the curvature seen so far:
+    /// at 20 the loss of 200 kernels on two digits is a third higher after as many steps.
+    Index steps_per_scaling = 80;
+    /// Relative decrease of the cost between two scalings below which the minimisation has converged.
+    double min_decrease = 0.05;
+
+    void validate() const {
+        detail::require_positive(max_second_order_work, "options.search.first_order.max_second_order_work");
+        detail::require_at_least(first_kernels, 1, "options.search.first_order.first_kernels");
+        detail::require(held_out_fraction > 0.0 && held_out_fraction < 1.0,
+                        "options.search.first_order.held_out_fraction = ", held_out_fraction,
+                        " must be in (0, 1)");
+        detail::require_at_least(growing_samples, 1, "options.search.first_order.growing_samples");
+        detail::require_at_least(growing_steps, 1, "options.search.first_order.growing_steps");
+        detail::require_at_least(batch_steps, 1, "options.search.first_order.batch_steps");
+        detail::require_at_least(final_steps, 1, "options.search.first_order.final_steps");
+        detail::require_at_least(steps_per_scaling, 1, "options.search.first_order.steps_per_scaling");
+        detail::require_nonnegative(min_decrease, "options.search.first_order.min_decrease");
+    }
+};
+
+/// The search from the peaks of a dual solution to the fewest kernels. The defaults are meant for data of any kind.
+struct SearchOptions {
+    PriorOptions priors{};
+    CriterionOptions criterion{};
+    ForwardSelectionOptions forward{};
+    BackwardEliminationOptions backward{};
+    FirstOrderOptions first_order{};
+    /// Levenberg–Marquardt inside the search ...
+    LevenbergMarquardtOptions trial{.max_steps = 20, .min_decrease = 1e-3};
+    /// ... and on its result: to where the optimum decides and not the path, which rounding may change.
+    LevenbergMarquardtOptions polish{.max_steps = 100, .min_decrease = 1e-9};
+    /// Nodes of the domain from which kernels are added.
+    Index candidates = 1500;
+    /// Largest Levenberg–Marquardt system of a search, K f: one step costs (K f)³. More peaks are reduced to it
+    /// first, but never below `min_start_kernels`; a larger result is not searched for more than once, and from
+    /// half of it on forward selection adds several kernels per minimisation.
+    Index max_parameters = 150;
+    Index min_start_kernels = 24;
+    /// Times that a kernel is added to the best model and kernels are eliminated again, while that helps.
+    Index rounds = 2;
+    /// Kernels of the best model, those whose removal costs least, that are replaced on trial.
+    Index swaps = 3;
+    /// A loss with kinks is averaged over a window of this size: in units of the margin of labels, or of the
+    /// noise deviation.
+    double label_window = 0.25;
+    double noise_window = 0.5;
+
+    void validate() const {
+        priors.validate();
+        criterion.validate();
+        forward.validate();
+        backward.validate();
+        first_order.validate();
+        trial.validate("options.search.trial");
+        polish.validate("options.search.polish");
+        detail::require_at_least(candidates, 0, "options.search.candidates");
+        detail::require_at_least(max_parameters, 2, "options.search.max_parameters");
+        detail::require_at_least(min_start_kernels, 1, "options.search.min_start_kernels");
+        detail::require_at_least(rounds, 0, "options.search.rounds");
+        detail::require_at_least(swaps, 0, "options.search.swaps");
+        detail::require_positive(label_window, "options.search.label_window");
+        detail::require_positive(noise_window, "options.search.noise_window");
+    }
+};
+
+}  // namespace kernelet
