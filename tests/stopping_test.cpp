@@ -18,7 +18,7 @@ using namespace kernelet;
 #ifdef NDEBUG
 constexpr Index line_samples = 101, plane_samples = 150, class_samples = 120;
 #else
-constexpr Index line_samples = 41, plane_samples = 60, class_samples = 60;  // sanitizers are slow
+constexpr Index line_samples = 31, plane_samples = 40, class_samples = 40;  // sanitizers are slow
 #endif
 
 /// Answers stop at its call number `stop`, counted from zero, and records what it is told.
@@ -35,7 +35,11 @@ struct StopAt {
 
 /// Calls at which a fit that made so many of them is stopped.
 std::vector<std::size_t> stops(std::size_t calls) {
+#ifdef NDEBUG
     std::vector<std::size_t> at{0, 1, 3, 8, calls / 4, calls / 2, 3 * calls / 4};
+#else
+    std::vector<std::size_t> at{0, 3, calls / 2};
+#endif
     std::erase_if(at, [&](std::size_t k) { return k + 1 >= calls; });
     return at;
 }

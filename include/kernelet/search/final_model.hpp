@@ -17,37 +17,54 @@ struct FinalModel {
     Index redundant{};  ///< kernels left out because the others span them up to rounding
 };
 
-/// The last step of a fit. For the squared loss the coefficients are fitted once more by a rank-revealing
-/// factorisation with no kernel value left out. After a stop the model is taken as it is, with its shares alone.
-/// O(n (K + q)² + K³).
+namespace detail {
+
+/// Kernels by falling share.
 template <class Scalar = double>
-FinalModel final_model(const SearchProblem& problem, const SearchResult& found) {
-    const Vector& weights = problem.loss.weights();
-    const bool refit = problem.loss.is_squared() && found.bound != Bound::observer;
-    const LeastSquaresProblem linear{problem.kernel, problem.points, problem.loss.target(),
-                                     weights,        found.ridge,    problem.intercept};
-    KernelExpansion model = found.model;
-    FinalModel out;
-    if (refit) {
-        LeastSquaresFit fit = least_squares<Scalar>(linear, model.nodes);
-        out.redundant = static_cast<Index>(fit.redundant.size());
-        std::vector<Index> kept;
-        for (Index j = 0; j < model.size(); ++j)
-            if (!std::binary_search(fit.redundant.begin(), fit.redundant.end(), j)) kept.push_back(j);
-        model = {detail::columns_of<Scalar>(model.nodes, kept),
-                 detail::rows_of<Scalar>(fit.coefficients, kept), std::move(fit.offset)};
-    }
-    const Vector shares = shares_of<Scalar>(problem.kernel, problem.points, model, weights);
+FinalModel by_share(const SearchProblem& problem, const KernelExpansion& model) {
+    const Vector shares = shares_of<Scalar>(problem.kernel, problem.points, model, problem.loss.weights());
     std::vector<Index> order(static_cast<std::size_t>(model.size()));
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), [&](Index l, Index r) { return shares(l) > shares(r); });
-    out.model = {detail::columns_of<Scalar>(model.nodes, order),
-                 detail::rows_of<Scalar>(model.coefficients, order), std::move(model.offset)};
-    if (refit)
-        out.statistics = statistics_of<Scalar>(linear, problem.domain, out.model);
-    else
-        out.statistics.shares = detail::entries_of<Scalar>(shares, order);
+    FinalModel out;
+    out.model = {columns_of<Scalar>(model.nodes, order), rows_of<Scalar>(model.coefficients, order),
+                 model.offset};
+    out.statistics.shares = entries_of<Scalar>(shares, order);
     return out;
+}
+
+/// The coefficients fitted once more by a rank-revealing factorisation with no kernel value left out, and all that
+/// least squares says about them.
+template <class Scalar = double>
+FinalModel by_least_squares(const SearchProblem& problem, const SearchResult& found) {
+    const LeastSquaresProblem linear{problem.kernel,         problem.points, problem.loss.target(),
+                                     problem.loss.weights(), found.ridge,    problem.intercept,
+                                     poll_of(problem.watch)};
+    LeastSquaresFit fit = least_squares<Scalar>(linear, found.model.nodes);
+    std::vector<Index> kept;
+    for (Index j = 0; j < found.model.size(); ++j)
+        if (!std::binary_search(fit.redundant.begin(), fit.redundant.end(), j)) kept.push_back(j);
+    FinalModel out =
+        by_share<Scalar>(problem, {columns_of<Scalar>(found.model.nodes, kept),
+                                   rows_of<Scalar>(fit.coefficients, kept), std::move(fit.offset)});
+    out.redundant = static_cast<Index>(fit.redundant.size());
+    out.statistics = statistics_of<Scalar>(linear, problem.domain, out.model);
+    return out;
+}
+
+}  // namespace detail
+
+/// The last step of a fit: least squares once more for the squared loss. After a stop, and for other losses, the model
+/// is taken as the search left it, with its shares alone. O(n (K + q)² + n (K (q + d + p))²).
+template <class Scalar = double>
+FinalModel final_model(const SearchProblem& problem, const SearchResult& found) {
+    try {
+        if (problem.loss.is_squared() && found.bound != Bound::observer)
+            return detail::by_least_squares<Scalar>(problem, found);
+    } catch (const Interrupted&) {
+        // as after any other stop
+    }
+    return detail::by_share<Scalar>(problem, found.model);
 }
 
 }  // namespace kernelet

@@ -21,6 +21,7 @@ struct LeastSquaresProblem {
     const Vector& weights;  ///< n
     double ridge = 0.0;
     bool intercept = false;
+    detail::Poll poll{};
 };
 
 /// Coefficients by weighted least squares.
@@ -41,6 +42,7 @@ Matrix triangular_factor(const LeastSquaresProblem& problem, const Matrix& nodes
     const Index block_tiles = std::max<Index>(1, 4 * columns / detail::TiledPoints::tile + 1);
     Matrix triangle = Matrix::Zero(0, columns);
     for (Index t = 0; t < points.tiles(); t += block_tiles) {
+        problem.poll();
         const Index last = std::min(points.tiles(), t + block_tiles), first_row = points.first(t);
         const Index rows = points.first(last - 1) + points.count(last - 1) - first_row, old = triangle.rows();
         Matrix stacked(old + rows, columns);

@@ -90,7 +90,13 @@ private:
     Index parameters() const { return lm_.free_rows() + problem_.outputs(); }
 
     LeastSquaresProblem least_squares_problem() const {
-        return {problem_.kernel, problem_.points, y(), weights(), lm_.ridge(), problem_.intercept};
+        return {problem_.kernel,
+                problem_.points,
+                y(),
+                weights(),
+                lm_.ridge(),
+                problem_.intercept,
+                detail::poll_of(problem_.watch)};
     }
 
     Criterion criterion(Index max_kernels) const {

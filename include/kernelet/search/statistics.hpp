@@ -80,6 +80,7 @@ Matrix information_matrix(const LeastSquaresProblem& problem, const KernelExpans
     Matrix jet(TiledPoints::tile, 1 + rows), design(TiledPoints::tile, parameters);
     Vector root(TiledPoints::tile);
     for (Index t = 0; t < points.tiles(); ++t) {
+        problem.poll();
         const Index m = points.count(t);
         const Block tile = Block(jet).part(0, 0, m, 1 + rows);
         const Block columns = Block(design).part(0, 0, m, parameters);
