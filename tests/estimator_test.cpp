@@ -98,6 +98,7 @@ TEST_CASE("planted kernels are found off the grid", "[estimator]") {
     }
 }
 
+#ifdef NDEBUG  // a dozen fits: minutes under sanitizers
 TEST_CASE("domains: one width kept, candidate centers kept", "[estimator]") {
     using namespace estimator_test;
     const support::Chirp signal = support::chirp(101, 1);
@@ -113,7 +114,6 @@ TEST_CASE("domains: one width kept, candidate centers kept", "[estimator]") {
     CHECK(chosen.model.widths().maxCoeff() <= 1.0);
 }
 
-#ifdef NDEBUG  // ten fits: minutes under sanitizers
 TEST_CASE("never more than max_kernels, and the status says so", "[estimator]") {
     using namespace estimator_test;
     const support::Chirp signal = support::chirp(101, 1);
@@ -156,6 +156,7 @@ TEST_CASE("a looser tolerance never takes more kernels, and noise takes none", "
 }
 #endif
 
+#ifdef NDEBUG
 TEST_CASE("float, Map, blocks and Samples give the same fit", "[estimator]") {
     using namespace estimator_test;
     const support::Chirp signal = support::chirp(101, 2);
@@ -176,6 +177,7 @@ TEST_CASE("float, Map, blocks and Samples give the same fit", "[estimator]") {
     const auto single = Estimator().fit(xf, yf);
     CHECK(test_error(single.model) == Approx(test_error(plain.model)).margin(1e-3));
 }
+#endif
 
 TEST_CASE("a fit does not depend on the order of the samples", "[estimator]") {
     using namespace estimator_test;
@@ -254,6 +256,7 @@ TEST_CASE("a warm start takes fewer steps, also with samples appended", "[estima
     CHECK_THROWS_AS(estimator.fit_from(whole, x.leftCols(90), y.head(90)), std::invalid_argument);
 }
 
+#ifdef NDEBUG
 TEST_CASE("a regularization path: support shrinks as sparsity grows", "[estimator]") {
     using namespace estimator_test;
     const support::Chirp signal = support::chirp(61, 4);
@@ -268,6 +271,7 @@ TEST_CASE("a regularization path: support shrinks as sparsity grows", "[estimato
     const auto alone = Estimator(Options{.sparsity = 2.0}).fit(signal.x, signal.y);
     CHECK(rows[2].gamma == Approx(alone.report.gamma).epsilon(1e-9));
 }
+#endif
 
 TEST_CASE("several outputs share kernels; one output is the case q = 1", "[estimator]") {
     using namespace estimator_test;
@@ -290,7 +294,7 @@ TEST_CASE(
 #ifdef NDEBUG
     constexpr std::uint64_t problems = 40;
 #else
-    constexpr std::uint64_t problems = 6;
+    constexpr std::uint64_t problems = 3;
 #endif
     AutomaticSolverOptions solver;
     solver.newton.stopping.max_nodes = solver.sampling.max_nodes = 1024;

@@ -1,7 +1,7 @@
 // What an observer is told and how fast it is obeyed. Each fit runs five times with TimeLimit(0.5), of which the median
 // counts, and once without a limit, where the time left that a progress bar would show is compared with the time
 // that was left, at each report after the first fifth of the fit.
-// usage: time_limit [seconds of the limit]
+// usage: time_limit [seconds of the limit [verbose | others]]
 #include "support/signals.hpp"
 
 #include <kernelet/kernelet.hpp>
@@ -135,11 +135,16 @@ void show_time_left(const std::string& name, const WatchedFit& fit, bool verbose
 
 int main(int argc, char** argv) {
     const double limit = argc > 1 ? std::atof(argv[1]) : 0.5;
-    const bool verbose = argc > 2;
-    const std::vector<std::pair<std::string, WatchedFit>> fits{
-        {"1500 samples in 3-D", regression(3, 1500)},
-        {"20 000 samples in 2-D", regression(2, 20000)},
-        {"six pairs of classes", ensemble(1600)}};
+    const std::string mode = argc > 2 ? argv[2] : "";
+    const bool verbose = mode == "verbose";
+    std::vector<std::pair<std::string, WatchedFit>> fits{{"1500 samples in 3-D", regression(3, 1500)},
+                                                         {"20 000 samples in 2-D", regression(2, 20000)},
+                                                         {"six pairs of classes", ensemble(1600)}};
+    if (mode == "others")
+        fits = {{"600 samples in 5-D", regression(5, 600)},
+                {"4000 samples in 2-D", regression(2, 4000)},
+                {"3000 samples in 1-D", regression(1, 3000)},
+                {"six larger pairs", ensemble(3200)}};
     for (const auto& [name, fit] : fits) show_limit(name, fit, limit);
     for (const auto& [name, fit] : fits) show_time_left(name, fit, verbose);
 }
