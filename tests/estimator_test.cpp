@@ -190,6 +190,7 @@ TEST_CASE("a fit does not depend on the order of the samples", "[estimator]") {
           1e-6 * forward.report.prices.norm());
 }
 
+#ifdef NDEBUG
 TEST_CASE("weights: a sample of weight k counts as k samples", "[estimator]") {
     using namespace estimator_test;
     const support::Chirp signal = support::chirp(61, 3);
@@ -204,6 +205,7 @@ TEST_CASE("weights: a sample of weight k counts as k samples", "[estimator]") {
         Samples{.x = signal.x, .y = signal.y, .weights = Vector::Constant(61, 2.0)}, box);
     CHECK(doubled.report.dual_value == Approx(weighted.report.dual_value).epsilon(3e-3));
 }
+#endif
 
 TEST_CASE("observers see the fit and can stop it", "[estimator]") {
     using namespace estimator_test;

@@ -65,7 +65,7 @@ const Eigen::Vector3d amplitudes(1.5, -1.0, 2.0);
 #ifdef NDEBUG
 constexpr std::size_t every_pair = 1;
 #else
-constexpr std::size_t every_pair = 9;  // of kernel and loss: sanitizers are slow
+constexpr std::size_t every_pair = 19;  // of kernel and loss: sanitizers are slow
 #endif
 
 const std::vector<std::pair<std::string, Loss>> losses{{"squared", SquaredLoss{}},
