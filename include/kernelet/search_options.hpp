@@ -48,7 +48,7 @@ struct PriorOptions {
     double typical_width_fraction = 1.0 / 3.0;
     /// ... with this deviation. On noisy data kernels would otherwise shrink to a few samples.
     double log_width_deviation = 1.0;
-    /// While a coefficient exceeds this multiple of the largest ‖y‖, it lives on being cancelled by others: the
+    /// While a coefficient exceeds this multiple of the largest ‖y‖, other kernels nearly cancel its own: the
     /// ridge is multiplied by `ridge_increase`, at most `max_ridge_increases` times.
     double max_coefficient_ratio = 15.0;
     double ridge_increase = 4.0;
@@ -56,7 +56,7 @@ struct PriorOptions {
     /// The noise deviation counts as at least this fraction of the deviation of y: noise-free data need not be
     /// met to the last bit.
     double min_noise_fraction = 5e-3;
-    /// A coefficient per output is fitted beside the kernels where y is measured from its mean and no kernel is
+    /// An offset per output is fitted beside the kernels where y is measured from its mean and no kernel is
     /// wider than this fraction of the diagonal of the samples' box: only a wide kernel can move the mean.
     double wide_kernel_fraction = 0.25;
 

@@ -150,7 +150,7 @@ private:
         }
     }
 
-    /// While a coefficient lives on being cancelled by others, a stronger prior.
+    /// Raises the ridge while a coefficient is so large that other kernels must nearly cancel its own.
     FittedKernels with_bounded_coefficients(FittedKernels model, const Criterion& wanted) {
         const PriorOptions& prior = search().priors;
         const double bound = prior.max_coefficient_ratio * detail::largest_column_norm(y());

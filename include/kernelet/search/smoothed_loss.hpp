@@ -52,12 +52,12 @@ public:
                                       weights_.data() + first, window_});
     }
 
-    /// h = ½ ∂²/∂f² of each sample, n: the largest over its outputs, one weight for all of them, and never so
-    /// far below the mean that the sample could be thrown anywhere.
+    /// h = ½ ∂²/∂f² of each sample, n: the largest over its outputs, one weight for all of them, and at least a
+    /// fraction of the mean over the samples, which bounds the length of a Newton step.
     Vector curvature(const Matrix& prediction) const {
         if (is_squared()) return weights_;
         Vector h = detail::smoothed_curvature(loss_, {prediction, y_, weights_.data(), window_});
-        // Where no sample has any, as for labels all of which are met with room, what a weight would give.
+        // Where no sample has any curvature, as for labels that are all met with a margin, that of the weights.
         const auto n = static_cast<double>(h.size());
         const double floor =
             least_curvature * std::max(detail::sum(h) / n, detail::sum(weights_) / n * least_curvature);
