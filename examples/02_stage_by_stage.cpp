@@ -94,8 +94,9 @@ int main() {
                                         .violation = [&](const kernelet::KernelExpansion& trial) {
                                             return feasible.violation(search_problem.prediction(trial));
                                         }};
-    const Matrix candidates = problem.nodes(1500).nodes;
     const kernelet::SearchOptions search;
+    const Matrix added_from = problem.nodes(search.candidates).nodes;
+    kernelet::CandidateGains<> candidates(search_problem, added_from, search.forward.gain_samples);
     kernelet::SearchState<> state{lm, criterion, candidates, search};
     const kernelet::KernelExpansion few = kernelet::SearchStrategy<>(state, n / 3).run(nodes).fit;
     std::printf("search    %td kernels of %td meet the tolerance, largest coefficient %.3f\n", few.size(),

@@ -212,21 +212,24 @@ TEST_CASE("more kernels are worth it by the score, or by the decrease of the cos
     CHECK(bounded.worth(model(2, 10.0), model(3, 9.995)));
 }
 
-TEST_CASE("a removal is accepted at once from a fraction of the price of a kernel on", "[criterion]") {
+TEST_CASE("the cost to beat is where a model of so many kernels has the same score", "[criterion]") {
     using namespace criterion_test;
     const double price = by_hand(1, 0.0) - by_hand(0, 0.0);
     Criterion criterion = information();
     CHECK(criterion.price() == Approx(price).epsilon(1e-12));
-    const auto threshold = criterion.early_accept_threshold({1.0, 0.0, 12.0});
-    REQUIRE(threshold);
-    CHECK(threshold->value == Approx(12.0 - 0.75 * price).epsilon(1e-12));
-    CHECK(threshold->excess == 1.0);
-    CHECK(threshold->violation == 0.0);
-    criterion.options.early_accept_fraction = 0.5;
-    CHECK(criterion.early_accept_threshold({0.0, 0.0, 12.0})->value ==
-          Approx(12.0 - 0.5 * price).epsilon(1e-12));
-    // With a tolerance the number of kernels itself is minimised: no removal is accepted at once.
-    CHECK_FALSE(tolerance(1.0).early_accept_threshold({0.0, 0.0, 12.0}));
+    for (const double cost : {0.03, 0.4, 2.0, 9.0}) {
+        const Score score = criterion.score(model(3, cost));
+        CHECK(criterion.cost_to_beat(score, 3) == Approx(cost).epsilon(1e-9));
+        const double with_fewer = criterion.cost_to_beat(score, 2),
+                     with_more = criterion.cost_to_beat(score, 4);
+        CHECK(with_fewer > cost);
+        CHECK(with_more < cost);
+        CHECK(criterion.score(model(2, 0.999 * with_fewer)) < score);
+        CHECK_FALSE(criterion.score(model(2, 1.001 * with_fewer)) < score);
+    }
+    // Where more than the cost decides there is none.
+    CHECK(std::isinf(tolerance(1.0).cost_to_beat({0.0, 0.0, 12.0}, 2)));
+    CHECK(std::isinf(criterion.cost_to_beat({1.0, 0.0, 12.0}, 2)));
 }
 
 TEST_CASE("the unit of y cancels to the bit", "[criterion]") {

@@ -4,6 +4,7 @@
 
 #include <kernelet/domains/box.hpp>
 #include <kernelet/domains/fixed_width.hpp>
+#include <kernelet/kernels/matern.hpp>
 #include <kernelet/losses/hinge.hpp>
 #include <kernelet/losses/logistic.hpp>
 #include <kernelet/search/levenberg_marquardt.hpp>
@@ -38,36 +39,35 @@ TEST_CASE("the Gram matrices are the products of the dense columns", "[evaluatio
     const SearchProblem problem = support::squared_problem(domain, points, s.y, s.weights, {.ridge = ridge});
     const NodeSteps steps(problem.kernel, problem.domain);
     const WorkingSquares working = problem.loss.linearize({});
-    const GramMatrices sums = gram_matrices(problem, steps, s.nodes, working);
+    const bool all_move = GENERATE(true, false);
+    MovingKernels moving = MovingKernels::all(s.nodes);
+    if (!all_move) moving.moving = {1, 3};
+    const GramMatrices sums = gram_matrices(problem, steps, moving, working);
 
-    // [φ_1, B_1, φ_2, B_2, ..., t] with √w in each row
+    // [Φ t B] with √w in each row
     const DenseLeastSquares dense(s.x, s.y, s.weights, s.nodes, 0.0);
-    const Index n = s.x.cols(), f = steps.size(), b = 1 + f, all = kernels * b + outputs;
+    const Index n = s.x.cols(), f = steps.size(), first = kernels + outputs;
     CHECK(f == d + (widths_free ? 1 : 0));
-    Matrix columns(n, all);
-    for (Index j = 0; j < kernels; ++j)
-        columns.middleCols(j * b, b) << dense.phi.col(j).head(n),
-            dense.slopes.middleCols(j * (d + 1), f).topRows(n);
-    columns.rightCols(outputs) = dense.target.topRows(n);
+    Matrix columns(n, first + moving.moving_size() * f);
+    columns.leftCols(kernels) = dense.phi.topRows(n);
+    columns.middleCols(kernels, outputs) = dense.target.topRows(n);
+    for (Index m = 0; m < moving.moving_size(); ++m)
+        columns.middleCols(first + m * f, f) =
+            dense.slopes.middleCols(moving.moving[static_cast<std::size_t>(m)] * (d + 1), f).topRows(n);
     const Matrix expected = columns.transpose() * columns;
     const Vector totals = columns.transpose() * s.weights.cwiseSqrt();
-    REQUIRE(sums.gram.rows() == all);
-    REQUIRE(sums.totals.size() == all);
-    // t't is not summed: only products with a kernel's columns are needed
-    for (Index column = 0; column < kernels * b; ++column)
-        for (Index row = column; row < all; ++row)
-            CHECK(sums.gram(row, column) == Approx(expected(row, column)).epsilon(1e-9).margin(1e-9));
+    REQUIRE(sums.gram.rows() == columns.cols());
+    REQUIRE(sums.totals.size() == columns.cols());
+    CHECK((sums.gram - expected).cwiseAbs().maxCoeff() <= 1e-9);
     CHECK((sums.totals - totals).cwiseAbs().maxCoeff() <= 1e-9);
 
     // without B, from kernel values that are held
     const Matrix phi = s.weights.cwiseSqrt().cwiseInverse().asDiagonal() * dense.phi.topRows(n);
-    const GramMatrices held = held_gram_matrices(phi, working);
-    Matrix values(n, kernels + outputs);
-    values << dense.phi.topRows(n), dense.target.topRows(n);
-    const Matrix products = values.transpose() * values;
-    for (Index column = 0; column < kernels + outputs; ++column)
-        for (Index row = column; row < kernels + outputs; ++row)
-            CHECK(held.gram(row, column) == Approx(products(row, column)).epsilon(1e-11).margin(1e-11));
+    const GramMatrices held = value_gram_matrices(kernels, working, [&](Index from, const detail::Block& to) {
+        detail::copy(detail::ConstBlock(phi).part(from, 0, to.rows, to.cols), to);
+    });
+    const Matrix values = columns.leftCols(first);
+    CHECK((held.gram - values.transpose() * values).cwiseAbs().maxCoeff() <= 1e-10);
     CHECK((held.totals - values.transpose() * s.weights.cwiseSqrt()).cwiseAbs().maxCoeff() <= 1e-10);
 }
 
@@ -132,12 +132,10 @@ TEST_CASE("for labels the gradient in coefficients and offset vanishes", "[evalu
             CHECK(left.cwiseAbs().maxCoeff() <= 1e-3 * pull.cwiseAbs().sum());
             if (intercept) CHECK(std::abs(pull.sum()) <= 1e-3 * pull.cwiseAbs().sum());
         }
-        // The gradient in the nodes is that at these coefficients, B'p, and not at the next Newton iterate.
-        // An intercept takes the mean from p.
-        const Vector h = problem.loss.curvature(values(a, b));
-        const double mean = intercept ? pull.sum() / h.sum() : 0.0;
-        const Vector expected = slopes.transpose() * (pull.transpose() - mean * h);
-        CHECK((now.quadratic.pull - expected).cwiseAbs().maxCoeff() <= 1e-9 * pull.cwiseAbs().sum());
+        // The gradient in the nodes is that at these coefficients, a ∘ B'p.
+        Vector expected = slopes.transpose() * pull.transpose();
+        for (Index c = 0; c < expected.size(); ++c) expected(c) *= a(c / lm.free_rows());
+        CHECK((now.pull - expected).cwiseAbs().maxCoeff() <= 1e-9 * pull.cwiseAbs().sum());
         // The gradient of a loss with kinks need not vanish: no neighbour costs less.
         constexpr double beside = 0.05, settled = 1e-4;
         for (const double step : {-beside, beside}) {
@@ -149,10 +147,8 @@ TEST_CASE("for labels the gradient in coefficients and offset vanishes", "[evalu
             if (intercept) CHECK(cost(a, b + step) > (1.0 - settled) * now.cost);
         }
         CHECK(now.cost < lm.energy());
-        // Wherever a minimisation stops, the whole model is computed, with its quadratic model.
         const FittedKernels minimum = lm.minimize(s.nodes);
         CHECK(minimum.cost < now.cost);
-        CHECK(minimum.quadratic.reduced.rows() == 4 * lm.free_rows());
         CHECK(minimum.fit.coefficients.rows() == 4);
     };
     check(LogisticLoss{});
@@ -165,7 +161,9 @@ TEST_CASE("the removal cost of a kernel is the increase of the cost without it",
     const Unexplained s(d, outputs, 5);
     const detail::TiledPoints points(s.x);
     const SearchProblem problem = support::squared_problem(wide(d), points, s.y, s.weights, {.ridge = ridge});
-    const FittedKernels now = Evaluation<>(problem).at(s.nodes);
+    LevenbergMarquardt<> lm(problem);
+    FittedKernels now = lm.evaluate(s.nodes);
+    lm.linearize(now);
     const double before = DenseLeastSquares(s.x, s.y, s.weights, s.nodes, ridge).cost;
     for (Index j = 0; j < now.size(); ++j) {
         const double increase =
@@ -187,11 +185,13 @@ TEST_CASE("kernels out of reach of a tile may be left out of its sums", "[evalua
     const detail::TiledPoints points(x);
     const SearchProblem problem =
         support::squared_problem(Box(0.0, 40.0, {0.1, 4.0}), points, y, weights, {.ridge = ridge});
-    const FittedKernels now = Evaluation<>(problem).at(nodes);
+    LevenbergMarquardt<> lm(problem);
+    FittedKernels now = lm.evaluate(nodes);
+    lm.linearize(now);
     const DenseLeastSquares dense(x, y, weights, nodes, ridge);
     CHECK(std::abs(now.cost - dense.cost) <= 5e-8 * y.squaredNorm());
     CHECK((now.fit.coefficients - dense.a).cwiseAbs().maxCoeff() <= 1e-6 * dense.a.cwiseAbs().maxCoeff());
-    CHECK(now.quadratic.inverse(0, 19) == Approx(0.0).margin(1e-8));
+    CHECK(now.quadratic->inverse(0, 19) == Approx(0.0).margin(1e-8));
 }
 
 TEST_CASE("an intercept takes the weighted mean from every column", "[evaluation]") {
@@ -217,4 +217,34 @@ TEST_CASE("an intercept takes the weighted mean from every column", "[evaluation
     CHECK(
         lm.energy() ==
         Approx((s.y.colwise() - mean).cwiseAbs2().colwise().sum().dot(s.weights.transpose())).epsilon(1e-12));
+}
+
+TEST_CASE("the gradient in the nodes is that of differences of the cost, for any kernel", "[evaluation]") {
+    using namespace evaluation_test;
+    const Index outputs = GENERATE(1, 2);
+    const Unexplained s(2, outputs, 3);
+    const detail::TiledPoints points(s.x);
+    const auto check = [&](const AnyKernel& kernel) {
+        INFO(kernel.held_name());
+        const SearchProblem problem{.kernel = kernel,
+                                    .domain = wide(2),
+                                    .points = points,
+                                    .loss = {SquaredLoss{}, s.y, s.weights, 0.0},
+                                    .priors = {.ridge = ridge}};
+        Evaluation<> evaluation(problem);
+        const FittedKernels now = evaluation.at(s.nodes);
+        constexpr double step = 1e-5;
+        for (Index j = 0; j < 3; ++j)
+            for (Index row = 0; row < 3; ++row) {
+                const auto cost = [&](double length) {
+                    Vector move = Vector::Zero(9);
+                    move(3 * j + row) = length;
+                    return evaluation.at(evaluation.steps().move(s.nodes, move)).cost;
+                };
+                const double slope = (cost(step) - cost(-step)) / (2.0 * step);
+                CHECK(-2.0 * now.pull(3 * j + row) == Approx(slope).epsilon(1e-4).margin(1e-5 * now.cost));
+            }
+    };
+    check(Gaussian{});
+    check(Matern52{});
 }

@@ -214,17 +214,15 @@ TEST_CASE("a model grows while the loss of samples held out falls, or to a toler
 
 TEST_CASE("the first-order search is used from max_second_order_work on", "[first_order_search]") {
     using namespace first_order_search_test;
-    const Planted planted;
-    const SearchProblem problem = planted.problem(0.0);
     constexpr Index free_rows = Planted::d + 1, kernels = 20;
     constexpr double parameters = 100.0;
     const double work = parameters * parameters * (static_cast<double>(Planted::samples) + parameters);
     FirstOrderOptions options;
     options.max_second_order_work = work;
-    CHECK_FALSE(needs_first_order(problem, free_rows, kernels, options));
-    CHECK(needs_first_order(problem, free_rows, kernels + 1, options));
+    CHECK_FALSE(needs_first_order(Planted::samples, free_rows, kernels, options));
+    CHECK(needs_first_order(Planted::samples, free_rows, kernels + 1, options));
     options.max_second_order_work = 0.999 * work;
-    CHECK(needs_first_order(problem, free_rows, kernels, options));
+    CHECK(needs_first_order(Planted::samples, free_rows, kernels, options));
 }
 
 TEST_CASE("a random part has the size asked for, ascends, and draws every sample equally often", "[random]") {

@@ -45,7 +45,8 @@ struct Truth;
 struct Usual {
     static constexpr bool of_difference = true;
     static constexpr bool smooth = true;
-    static constexpr double rounding = 1e-300;  // what is added to a relative error of 1e-13
+    static constexpr double rounding =
+        2e-35;  // what is added to a relative error of 1e-13: exponents end at −80
     /// θ for inputs of dimension d from numbers in [0, 1).
     static Vector theta(Index /*d*/, const Vector& u) { return Vector::Constant(1, 0.3 + 1.2 * u(0)); }
     static ParameterKind kind(Index /*d*/, Index /*row*/) { return ParameterKind::isotropic_scale; }

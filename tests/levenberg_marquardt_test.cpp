@@ -114,14 +114,15 @@ TEST_CASE("a prior on widths costs the square of each log width and enters the m
         return DenseLeastSquares(s.x, s.y, s.weights, nodes, ridge).cost +
                prior.strength * excess.square().sum();
     };
-    const FittedKernels start = lm.evaluate(s.nodes);
+    FittedKernels start = lm.evaluate(s.nodes);
+    lm.linearize(start);
     CHECK(start.cost == Approx(cost_of(s.nodes)).epsilon(1e-9));
     CHECK(start.cost > without.cost);
     // The prior of a removed kernel is removed with it. At this damping no kernel moves.
     constexpr double damping = 1e12;
+    const Vector predicted = lm.predicted_costs_without(start, damping);
     for (Index j = 0; j < start.size(); ++j)
-        CHECK(lm.predicted_cost_without(start, j, damping) ==
-              Approx(cost_of(without_column(s.nodes, j))).epsilon(1e-7));
+        CHECK(predicted(j) == Approx(cost_of(without_column(s.nodes, j))).epsilon(1e-7));
 
     const FittedKernels found = lm.minimize(s.nodes, {.max_steps = 400, .min_decrease = 1e-14});
     const double least = cost_of(found.fit.nodes);
@@ -145,13 +146,15 @@ TEST_CASE("the cost predicted without a kernel is that of a dense damped step wi
     const detail::TiledPoints points(s.x);
     const SearchProblem problem = squared_problem(wide(d), points, s.y, s.weights, {.ridge = ridge});
     LevenbergMarquardt<> lm(problem);
-    const FittedKernels now = lm.evaluate(s.nodes);
+    FittedKernels now = lm.evaluate(s.nodes);
+    lm.linearize(now);
+    const Vector predicted = lm.predicted_costs_without(now, damping);
+    const DenseLeastSquares dense(s.x, s.y, s.weights, s.nodes, ridge);
     for (Index j = 0; j < now.size(); ++j) {
         const DenseLeastSquares rest(s.x, s.y, s.weights, without_column(s.nodes, j), ridge);
-        const double expected = rest.after_one_step(damping);
+        const double expected = dense.after_one_step_without(j, damping);
         REQUIRE(expected < rest.cost);
-        CHECK(rest.cost - lm.predicted_cost_without(now, j, damping) ==
-              Approx(rest.cost - expected).epsilon(1e-6));
+        CHECK(rest.cost - predicted(j) == Approx(rest.cost - expected).epsilon(1e-6));
     }
 }
 
@@ -166,20 +169,23 @@ TEST_CASE("the step of a prediction stays inside the domain", "[levenberg_marqua
     const SearchProblem pinched = problem_on(Box(-9.0, 9.0, {0.9, 1.7}));
     const SearchProblem free = problem_on(Box(-9.0, 9.0, {0.01, 90.0}));
     LevenbergMarquardt<> held(centers_held), bounded(pinched), unbounded(free);
-    const FittedKernels now = held.evaluate(s.nodes);
+    FittedKernels now = held.evaluate(s.nodes);
+    held.linearize(now);
     Matrix at_bounds = s.nodes;
     at_bounds.row(1) << 0.9, 1.7, 0.9, 1.7;
-    const FittedKernels tight = bounded.evaluate(at_bounds);
+    FittedKernels tight = bounded.evaluate(at_bounds);
+    bounded.linearize(tight);
     bool binds = false;
+    const Vector predicted = held.predicted_costs_without(now, 0.1);
+    const Vector inside = bounded.predicted_costs_without(tight, 0.1);
+    const Vector anywhere = unbounded.predicted_costs_without(tight, 0.1);
+    const DenseLeastSquares dense(s.x, s.y, s.weights, s.nodes, ridge);
     for (Index j = 0; j < now.size(); ++j) {
         const DenseLeastSquares rest(s.x, s.y, s.weights, without_column(s.nodes, j), ridge);
-        const double predicted = held.predicted_cost_without(now, j, 0.1);
-        CHECK(predicted <= rest.cost);
-        CHECK(predicted >= rest.after_one_step(0.1));  // where centers move too
-        const double inside = bounded.predicted_cost_without(tight, j, 0.1);
-        const double anywhere = unbounded.predicted_cost_without(tight, j, 0.1);
-        CHECK(inside >= anywhere * (1.0 - 1e-12));
-        binds = binds || inside > anywhere * (1.0 + 1e-9);
+        CHECK(predicted(j) <= rest.cost);
+        CHECK(predicted(j) >= dense.after_one_step_without(j, 0.1));  // where centers move too
+        CHECK(inside(j) >= anywhere(j) * (1.0 - 1e-12));
+        binds = binds || inside(j) > anywhere(j) * (1.0 + 1e-9);
     }
     CHECK(binds);
 }
@@ -268,7 +274,8 @@ TEST_CASE("coincident kernels and no kernels give finite results", "[levenberg_m
     const SearchProblem problem = squared_problem(box, points, truth.y, truth.weights, {.ridge = small});
     LevenbergMarquardt<> lm(problem);
     for (const Index steps : {0, 40}) {
-        const FittedKernels found = lm.minimize(same, {.max_steps = steps});
+        FittedKernels found = lm.minimize(same, {.max_steps = steps});
+        lm.linearize(found);
         CHECK(found.fit.nodes.allFinite());
         CHECK(found.fit.coefficients.allFinite());
         CHECK(std::isfinite(found.cost));
@@ -276,11 +283,97 @@ TEST_CASE("coincident kernels and no kernels give finite results", "[levenberg_m
         for (Index j = 0; j < 3; ++j) {
             CHECK(std::isfinite(found.removal_cost(j)));
             CHECK(found.removal_cost(j) >= 0.0);
-            CHECK(std::isfinite(lm.predicted_cost_without(found, j, 0.1)));
         }
+        CHECK(lm.predicted_costs_without(found, 0.1).allFinite());
     }
     const FittedKernels nothing = lm.minimize(Matrix(2, 0));
     CHECK(nothing.size() == 0);
     CHECK(nothing.fit.coefficients.cols() == 2);
     CHECK(nothing.cost == Approx(truth.y.squaredNorm()));
+}
+
+TEST_CASE("kernels that do not move stay where they are, and their coefficients follow",
+          "[levenberg_marquardt]") {
+    using namespace levenberg_marquardt_test;
+    const Unexplained s(1, 2, 5);
+    const detail::TiledPoints points(s.x);
+    const SearchProblem problem = squared_problem(wide(1), points, s.y, s.weights, {.ridge = ridge});
+    LevenbergMarquardt<> lm(problem);
+    FittedKernels start = lm.evaluate(s.nodes);
+    lm.linearize(start, {1, 3});
+    const FittedKernels found = lm.resume(start, {.max_steps = 10});
+    CHECK(found.cost < start.cost);
+    for (const Index j : {0, 2, 4}) CHECK(found.fit.nodes.col(j) == s.nodes.col(j));
+    for (const Index j : {1, 3}) CHECK(found.fit.nodes.col(j) != s.nodes.col(j));
+    CHECK(found.cost ==
+          Approx(DenseLeastSquares(s.x, s.y, s.weights, found.fit.nodes, ridge).cost).epsilon(1e-9));
+    CHECK_FALSE(found.quadratic);  // all may move in what follows
+}
+
+TEST_CASE("a kernel is removed from the curvature without another pass over the samples",
+          "[levenberg_marquardt]") {
+    using namespace levenberg_marquardt_test;
+    const Index outputs = GENERATE(1, 2);
+    const bool intercept = GENERATE(false, true);
+    const Unexplained s(2, outputs, 5);
+    const detail::TiledPoints points(s.x);
+    SearchProblem problem = squared_problem(wide(2), points, s.y, s.weights, {.ridge = ridge});
+    problem.intercept = intercept;
+    LevenbergMarquardt<> lm(problem);
+    FittedKernels all = lm.evaluate(s.nodes);
+    lm.linearize(all);
+    const FittedKernels downdated = lm.without(all, 2, {0, 2, 3});
+    FittedKernels fresh = lm.evaluate(without_column(s.nodes, 2));
+    lm.linearize(fresh, {0, 2});
+    REQUIRE(downdated.quadratic);
+    CHECK(downdated.quadratic->kernels.moving == std::vector<Index>{0, 2});
+    const auto same = [](const Matrix& a, const Matrix& b) {
+        return a.rows() == b.rows() && a.cols() == b.cols() && (a - b).norm() <= 1e-11 * b.norm();
+    };
+    CHECK(same(downdated.quadratic->reduced, fresh.quadratic->reduced));
+    CHECK(same(downdated.quadratic->cross, fresh.quadratic->cross));
+    CHECK(same(downdated.quadratic->inverse, fresh.quadratic->inverse));
+    CHECK(downdated.cost == Approx(fresh.cost).epsilon(1e-13));
+}
+
+TEST_CASE("a curvature that is kept for some steps leads to the same minimum with fewer Gram matrices",
+          "[levenberg_marquardt]") {
+    using namespace levenberg_marquardt_test;
+    const Planted truth(1);
+    const detail::TiledPoints points(truth.x);
+    const Box box(-4.0, 4.0, {0.1, 4.0});
+    const SearchProblem problem = squared_problem(box, points, truth.y, truth.weights, {.ridge = 1e-8});
+    Matrix start = truth.nodes;
+    start.array() *= 1.05;
+    const LevenbergMarquardtOptions exact{.max_steps = 200, .min_decrease = 1e-13};
+    LevenbergMarquardtOptions kept = exact;
+    kept.steps_per_curvature = 3;
+    LevenbergMarquardt<> each(problem), some(problem);
+    const FittedKernels a = each.minimize(start, exact), b = some.minimize(start, kept);
+    CHECK(b.cost == Approx(a.cost).epsilon(1e-6));
+    CHECK((a.fit.nodes - b.fit.nodes).cwiseAbs().maxCoeff() <= 1e-3);
+    CHECK(each.counters().curvatures >= each.counters().accepted);
+    CHECK(2 * some.counters().curvatures < some.counters().accepted + 8);
+}
+
+TEST_CASE("a race ends where a cost is reached or out of reach", "[levenberg_marquardt]") {
+    using namespace levenberg_marquardt_test;
+    const Unexplained s(1, 1, 4);
+    const detail::TiledPoints points(s.x);
+    const SearchProblem problem = squared_problem(wide(1), points, s.y, s.weights, {.ridge = ridge});
+    LevenbergMarquardt<> lm(problem);
+    const FittedKernels start = lm.evaluate(s.nodes);
+    const LevenbergMarquardtOptions options{.max_steps = 60, .min_decrease = 1e-12};
+    const FittedKernels least = lm.resume(start, options);
+    const Index whole = lm.counters().steps;
+    const double between = 0.5 * (start.cost + least.cost);
+    const FittedKernels reached = lm.resume(start, options, between);
+    CHECK(reached.cost < between);
+    CHECK(lm.counters().steps - whole < whole);
+    CHECK(lm.counters().raced == 0);
+    const Index before = lm.counters().steps;
+    const FittedKernels lost = lm.resume(start, options, 1e-3 * least.cost);
+    CHECK(lost.cost >= least.cost * (1.0 - 1e-9));
+    CHECK(lm.counters().raced == 1);
+    CHECK(lm.counters().steps - before < whole);
 }

@@ -765,3 +765,26 @@ TEST_CASE("an unbounded interval: 0 times infinity is 0, outside the barrier con
 }
 
 }  // namespace losses_test
+
+TEST_CASE("the proximal map of the logistic loss by the run is that number by number, from any guess",
+          "[losses]") {
+    using namespace kernelet;
+    const double kappa = GENERATE(1e-9, 1e-3, 0.5, 1.0, 7.0, 1e4, 1e12, 1e60);
+    const double guessed = GENERATE(1e-6, 1.0, 1e6);
+    CAPTURE(kappa, guessed);
+    constexpr Index n = 150;
+    const LogisticLoss loss;
+    Vector point = 20.0 * support::normals(n, 1, 81), y(n), found(n);
+    point(0) = 1e8;
+    point(1) = -1e8;
+    for (Index i = 0; i < n; ++i) y(i) = i % 3 == 0 ? -1.0 : 1.0;
+    for (Index i = 0; i < n; ++i) found(i) = loss.proximal(point(i), guessed, y(i));
+    using Run = Eigen::Map<const Eigen::ArrayXd>;
+    const Vector kappas = Vector::Constant(n, kappa);
+    Eigen::Map<Eigen::ArrayXd> out(found.data(), n);
+    loss.proximals(Run(point.data(), n), Run(kappas.data(), n), Run(y.data(), n), out);
+    for (Index i = 0; i < n; ++i) {
+        const double exact = loss.proximal(point(i), kappa, y(i));
+        CHECK(std::abs(found(i) - exact) <= 1e-13 * std::max(1.0, std::abs(exact)));
+    }
+}

@@ -117,8 +117,6 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
           [](SearchOptions& s) { return &s.criterion.min_mass; });
     check("criterion.min_gain", "in [0, 1)", Reals{-0.25, 1.0, nan},
           [](SearchOptions& s) { return &s.criterion.min_gain; });
-    check("criterion.early_accept_fraction", "in (0, 1]", not_fraction,
-          [](SearchOptions& s) { return &s.criterion.early_accept_fraction; });
     // forward selection and backward elimination
     check("forward.tries", ">= 1", below_one, [](SearchOptions& s) { return &s.forward.tries; });
     check("forward.patience", ">= 0", below_zero, [](SearchOptions& s) { return &s.forward.patience; });
@@ -126,8 +124,6 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
           [](SearchOptions& s) { return &s.forward.gain_samples; });
     check("forward.max_coherence", "in (0, 1]", not_fraction,
           [](SearchOptions& s) { return &s.forward.max_coherence; });
-    check("backward.predictions", ">= 1", below_one,
-          [](SearchOptions& s) { return &s.backward.predictions; });
     check("backward.tries", ">= 1", below_one, [](SearchOptions& s) { return &s.backward.tries; });
     check("backward.damping", "finite and > 0", not_positive,
           [](SearchOptions& s) { return &s.backward.damping; });
@@ -172,7 +168,20 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
           [](SearchOptions& s) { return &s.polish.damping_increase; });
     check("polish.max_damping", "finite and > 0", not_positive,
           [](SearchOptions& s) { return &s.polish.max_damping; });
+    check("trial.steps_per_curvature", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.trial.steps_per_curvature; });
+    check("trial.race_steps", ">= 0", below_zero, [](SearchOptions& s) { return &s.trial.race_steps; });
+    check("trial.newton.max_steps", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.trial.newton.max_steps; });
+    check("trial.newton.min_decrease", "finite and >= 0", not_nonnegative,
+          [](SearchOptions& s) { return &s.trial.newton.min_decrease; });
+    check("levels.first_samples", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.levels.first_samples; });
+    check("levels.growth", ">= 2", below_two, [](SearchOptions& s) { return &s.levels.growth; });
     // the search as a whole
+    check("moving_kernels", ">= 1", below_one, [](SearchOptions& s) { return &s.moving_kernels; });
+    check("careful_tries", ">= 0", below_zero, [](SearchOptions& s) { return &s.careful_tries; });
+    check("settling_steps", ">= 0", below_zero, [](SearchOptions& s) { return &s.settling_steps; });
     check("candidates", ">= 0", below_zero, [](SearchOptions& s) { return &s.candidates; });
     check("max_parameters", ">= 2", below_two, [](SearchOptions& s) { return &s.max_parameters; });
     check("min_start_kernels", ">= 1", below_one, [](SearchOptions& s) { return &s.min_start_kernels; });
@@ -187,9 +196,8 @@ TEST_CASE("the bounds of the search options that are included are valid", "[opti
     options.search.priors.max_ridge_increases = 0;
     options.search.priors.wide_kernel_fraction = 0.0;
     options.search.criterion.min_mass = options.search.criterion.min_gain = 0.0;
-    options.search.criterion.early_accept_fraction = 1.0;
     options.search.forward = {.tries = 1, .patience = 0, .gain_samples = 1, .max_coherence = 1.0};
-    options.search.backward = {.predictions = 1, .tries = 1};
+    options.search.backward = {.tries = 1};
     options.search.first_order.min_decrease = 0.0;
     options.search.trial = {.max_steps = 0, .min_decrease = 0.0, .damping_decrease = 1.0};
     options.search.candidates = options.search.rounds = options.search.swaps = 0;

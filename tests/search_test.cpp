@@ -282,3 +282,50 @@ TEST_CASE("pure noise is reported without contradictions", "[search]") {
     }
 }
 #endif
+
+TEST_CASE("many samples are searched in levels, and the last coefficients are those of all samples",
+          "[search]") {
+    using namespace kernelet;
+    constexpr Index n = 5000, planted = 4;
+    Matrix nodes(3, planted);
+    nodes << -0.6, 0.5, 0.1, -0.3, -0.5, 0.4, 0.6, 0.2, 0.25, 0.3, 0.2, 0.15;
+    Vector heights(planted);
+    heights << 1.0, -0.7, 0.8, -1.1;
+    const Matrix x = support::uniforms(2, n, 91, -1.0, 1.0);
+    Vector y = 0.05 * support::normals(n, 1, 92);
+    for (Index j = 0; j < planted; ++j)
+        y += heights(j) * (-0.5 * (x.colwise() - nodes.col(j).head(2)).colwise().squaredNorm().transpose() /
+                           (nodes(2, j) * nodes(2, j)))
+                              .array()
+                              .exp()
+                              .matrix();
+    Options options;
+    options.search.levels = {.first_samples = 600, .growth = 2};
+    options.standardize = options.center = false;
+    const auto fit = SparseKernelEstimator<>(options).fit(x, y);
+    CHECK(fit.report.samples == n);
+    CHECK(fit.model.size() == planted);
+    CHECK(fit.report.residual <= 0.052);
+    // The gradient in the coefficients vanishes on all samples up to the ridge.
+    Matrix phi(n, fit.model.size());
+    for (Index j = 0; j < phi.cols(); ++j) {
+        const Vector node = fit.model.centers().col(j);
+        const double width = fit.model.widths()(0, j);
+        phi.col(j) =
+            (-0.5 * (x.colwise() - node).colwise().squaredNorm().transpose() / (width * width)).array().exp();
+    }
+    const Vector left = phi.transpose() * (y - fit.model.predict(x));
+    CHECK(left.cwiseAbs().maxCoeff() <= 1e-2);
+    // The same as without levels, up to what samples decide.
+    options.search.levels.first_samples = n;
+    const auto whole = SparseKernelEstimator<>(options).fit(x, y);
+    CHECK(whole.model.size() == planted);
+    CHECK(fit.report.residual == Approx(whole.report.residual).epsilon(1e-4));
+    // A tolerance is met on all samples, not only on those of a level.
+    Options tight = options;
+    tight.search.levels.first_samples = 600;
+    tight.tolerance = 1.0005 * whole.report.residual;
+    const auto met = SparseKernelEstimator<>(tight).fit(x, y);
+    CHECK(met.report.residual <= *tight.tolerance);
+    CHECK(met.report.bound == Bound::tolerance);
+}

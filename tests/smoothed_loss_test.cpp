@@ -143,3 +143,50 @@ TEST_CASE("the noise level, its degree, and the tolerance of a level", "[noise_l
     }
     CHECK(tolerance_of_level(HuberLoss{0.3}, 0.0) == 0.0);
 }
+
+TEST_CASE("losses by the run are those number by number", "[smoothed_loss]") {
+    using namespace kernelet;
+    constexpr Index n = 700;
+    constexpr double window = 0.25;
+    const Index outputs = GENERATE(1, 3);
+    Matrix f = 6.0 * support::normals(outputs, n, 71);
+    f(0) = 800.0;
+    f(1) = -800.0;
+    f(2) = 0.0;
+    const Matrix y =
+        support::normals(outputs, n, 72).unaryExpr([](double v) { return v < 0.0 ? -1.0 : 1.0; });
+    const Vector weights = support::uniforms(n, 1, 73, 0.2, 3.0);
+    const auto check = [&]<class Loss>(const Loss& loss) {
+        INFO(Loss::name);
+        STATIC_REQUIRE(detail::HasRuns<Loss>);
+        const detail::SmoothingPass pass{f, y, weights.data(), window};
+        const Matrix pull = detail::smoothed_pull(loss, pass);
+        const Vector h = detail::smoothed_curvature(loss, pass);
+        double cost = 0.0;
+        for (Index i = 0; i < n; ++i) {
+            double steepest = 0.0;
+            for (Index o = 0; o < outputs; ++o) {
+                const double at = f(o, i), target = y(o, i);
+                cost += weights(i) *
+                        detail::averaged<Loss>([&](double v) { return loss.value(v, target); }, at, window);
+                const double slope =
+                    detail::averaged<Loss>([&](double v) { return loss.derivative(v, target); }, at, window);
+                CHECK(std::abs(pull(o, i) + 0.5 * weights(i) * slope) <= 1e-14);
+                if constexpr (detail::is_smooth<Loss>())
+                    steepest = std::max(steepest, loss.curvature(at, target));
+                else
+                    steepest = std::max(steepest, (loss.derivative(at + window, target) -
+                                                   loss.derivative(at - window, target)) /
+                                                      (2.0 * window));
+            }
+            CHECK(std::abs(h(i) - 0.5 * weights(i) * steepest) <= 1e-13);
+        }
+        CHECK(detail::smoothed_cost(loss, pass) == Approx(cost).epsilon(1e-13));
+        // also where the loss is far below one
+        const Matrix margins = Matrix::Constant(1, 1, 40.0), one = Matrix::Ones(1, 1);
+        CHECK(detail::smoothed_cost(loss, {margins, one, one.data(), window}) ==
+              Approx(loss.value(40.0, 1.0)).epsilon(1e-13).margin(0.0));
+    };
+    check(LogisticLoss{});
+    check(HingeLoss{});
+}

@@ -478,3 +478,32 @@ TEST_CASE("a price is the derivative of the optimal cost in that sample's tolera
                          (2.0 * h);
     CHECK(-slope == Approx(std::abs(at.lambda(0, dearest))).epsilon(0.05));
 }
+
+TEST_CASE("kernel values that are held give the passes that compute them", "[solvers]") {
+    using namespace kernelet;
+    const Index outputs = GENERATE(1, 2), n = GENERATE(40, 3000);
+    const Matrix x = support::uniforms(1, n, 61, -2.0, 2.0), y = support::normals(outputs, n, 62);
+    const detail::TiledPoints points(x);
+    const Box box(-2.0, 2.0, {0.02, 2.0});
+    const FeasibleSet<SquaredLoss> set(SquaredLoss{}, y, Scope::aggregate, Vector::Constant(n, 0.1),
+                                       Vector::Ones(n));
+    const Gaussian kernel;
+    using Problem = DualProblem<Gaussian, SquaredLoss, Box>;
+    const Problem problem{kernel, box, points, set, 0.0, 1};
+    const Matrix nodes = problem.nodes(2048).nodes;
+    CHECK((n * nodes.cols() <= NodeValues<Problem>::most_held) == (n == 40));
+    const NodeValues<Problem> values(problem, nodes);
+    const Matrix a = support::normals(outputs, nodes.cols(), 63);
+    CHECK((values.field(y) - problem.field(y, nodes)).cwiseAbs().maxCoeff() <= 1e-10);
+    CHECK((values.values(a) - problem.values(nodes, a)).cwiseAbs().maxCoeff() <= 1e-10);
+    const std::vector<Index> on{1, 5, 700};
+    const Matrix some = detail::columns_of(nodes, on), few = detail::columns_of(a, on);
+    CHECK((values.field(y, on) - problem.field(y, some)).cwiseAbs().maxCoeff() <= 1e-10);
+    CHECK((values.values(few, on) - problem.values(some, few)).cwiseAbs().maxCoeff() <= 1e-10);
+    Vector column(n), exact(n);
+    const auto [begin, end] = values.column(700, column.data());
+    detail::kernel_column(kernel, points, nodes.col(700), exact.data());
+    CHECK(support::same_bits(column, exact));
+    CHECK(column.head(begin).isZero(0.0));
+    CHECK(column.tail(n - end).isZero(0.0));
+}

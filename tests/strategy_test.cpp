@@ -83,20 +83,23 @@ struct Setting {
         SearchOptions options;
         options.forward = forward;
         options.trial = {};
-        SearchState<> state{lm, wanted, candidates, options};
+        CandidateGains<> gains(problem, candidates, options.forward.gain_samples);
+        SearchState<> state{lm, wanted, gains, options};
         return forward_selection(state, lm.minimize(start), max_kernels);
     }
 
     FittedKernels found(const Criterion& wanted, const Matrix& peaks, Index max_kernels = 60,
                         const SearchOptions& options = {}) {
-        SearchState<> state{lm, wanted, candidates, options};
+        CandidateGains<> gains(problem, candidates, options.forward.gain_samples);
+        SearchState<> state{lm, wanted, gains, options};
         return SearchStrategy<>(state, max_kernels).run(peaks);
     }
 
     FittedKernels found_without_candidates(const Criterion& wanted, const Matrix& peaks) {
         const Matrix none(box.rows(), 0);
         const SearchOptions options;
-        SearchState<> state{lm, wanted, none, options};
+        CandidateGains<> gains(problem, none, options.forward.gain_samples);
+        SearchState<> state{lm, wanted, gains, options};
         return SearchStrategy<>(state, 60).run(peaks);
     }
 };
@@ -214,7 +217,8 @@ TEST_CASE("a wave takes fewer kernels than it has half waves", "[strategy]") {
     // A broad base with dips on it: backward elimination from all peaks does not reach it.
     SearchOptions starts;
     starts.rounds = starts.swaps = 0;
-    SearchState<> state{s.lm, criterion, s.candidates, starts};
+    CandidateGains<> gains(s.problem, s.candidates, starts.forward.gain_samples);
+    SearchState<> state{s.lm, criterion, gains, starts};
     const FittedKernels from_all = backward_elimination(state, s.lm.minimize(wave.peaks, starts.trial));
     const FittedKernels from_one_sign = s.found(criterion, wave.peaks, 60, starts);
     CHECK(from_one_sign.size() < from_all.size());
@@ -336,15 +340,18 @@ TEST_CASE("the gains of candidates are computed on a part of many samples", "[fo
             detail::synthesize(Gaussian{}, points, nodes.col(planted), Matrix(Matrix::Constant(1, 1, -2.0)));
         const SearchProblem problem = support::squared_problem(box, points, y, weights, {.ridge = 1e-9});
         const KernelExpansion nothing = empty_expansion(2, 1);
-        const Vector gains = candidate_gains(problem, nothing, nodes, {});
+        const Vector gains = CandidateGains<>(problem, nodes, 2000)(nothing);
         Index best = -1;
         gains.maxCoeff(&best);
         CHECK(best == planted);
         CHECK(with_best_candidate(nothing, nodes, gains).col(0) == nodes.col(planted));
         // On every third sample by default, on all where so many are asked for.
         CHECK(gains(planted) == Approx(y.squaredNorm() / 3.0).epsilon(1e-2));
-        const Vector all = candidate_gains(problem, nothing, nodes, {.gain_samples = n});
-        CHECK(all(planted) == Approx(y.squaredNorm()).epsilon(1e-9));
+        // Held as floats, the gains are those of correlation_gain().
+        const Vector all = CandidateGains<>(problem, nodes, n)(nothing);
+        const Matrix pull = problem.loss.pull(problem.prediction(nothing));
+        const Vector exact = correlation_gain(problem.kernel, {points, pull, weights}, nodes);
+        CHECK((all - exact).cwiseAbs().maxCoeff() <= 1e-4 * exact.maxCoeff());
     }
 }
 

@@ -156,28 +156,29 @@ struct Unreaching {
     }
 };
 
-TEST_CASE("tiles out of reach, zero multipliers and zero coefficients are skipped", "[tiles]") {
-    const Setting s = setting({1, 640, 64, 1, 1e-4, 1e-3, true}, 600);
+TEST_CASE("strips out of reach, zero multipliers and zero coefficients are skipped", "[tiles]") {
+    constexpr Index n = 8 * kernelet::detail::strip_rows;
+    const Setting s = setting({1, n, 64, 1, 1e-4, 1e-3, true}, 600);
     const TiledPoints points(s.x);
-    const Index all = points.tiles() * s.nodes.cols();
-    const Matrix lambda = Matrix::Ones(1, 640);
+    const Index all = kernelet::detail::strips_of(n) * s.nodes.cols();
+    const Matrix lambda = Matrix::Ones(1, n);
     const Matrix a = Matrix::Ones(1, 64);
     {
         const Counting kernel;
         analyze(kernel, points, lambda, s.nodes);
         CHECK(*kernel.calls > 0);
-        CHECK(*kernel.calls < all / 8);
+        CHECK(*kernel.calls < all / 4);
         *kernel.calls = 0;
         synthesize(kernel, points, s.nodes, a);
         CHECK(*kernel.calls > 0);
-        CHECK(*kernel.calls < all / 8);
+        CHECK(*kernel.calls < all / 4);
     }
     const Unreaching kernel;  // nothing is promised of its decay: nothing may be skipped
     analyze(kernel, points, lambda, s.nodes);
     CHECK(*kernel.counted.calls == all);
     *kernel.counted.calls = 0;
     Matrix sparse = lambda;
-    sparse.leftCols(320).setZero();
+    sparse.leftCols(n / 2).setZero();
     analyze(kernel, points, sparse, s.nodes);
     CHECK(*kernel.counted.calls == all / 2);
     *kernel.counted.calls = 0;

@@ -11,7 +11,7 @@
 #include <kernelet/peaks/extract_peaks.hpp>
 #include <kernelet/prepared_samples.hpp>
 #include <kernelet/search/final_model.hpp>
-#include <kernelet/search/search.hpp>
+#include <kernelet/search/levels.hpp>
 
 #include <cmath>
 #include <optional>
@@ -153,7 +153,8 @@ private:
         report_.tolerance = max_abs(data.tolerance);
         report_.tolerance_given = data.tolerance_given;
         report_.samples = data.x.cols();
-        report_.dual_samples = std::min(data.x.cols(), options_.dual_samples);
+        const bool asked = data.tolerance_given || options_.gamma;
+        report_.dual_samples = std::min(data.x.cols(), options_.dual_samples.value_or(asked ? 2000 : 200));
         return data;
     }
 
@@ -221,7 +222,7 @@ private:
         const SearchRequest request{peaks, candidates_, scales_, tolerance_given ? &allowed : nullptr};
         watch_.begin("search", expected_search_,
                      repeats() * (report_.seconds.dual + report_.seconds.peaks + expected_search_));
-        found.search = Search<Scalar>(problem, request, options_).run();
+        found.search = SearchInLevels<Scalar>(problem, request, options_).run();
         found.finished = final_model<Scalar>(problem, found.search);
         found.mean_loss = allowed.mean_loss(problem.prediction(found.finished.model));
     }

@@ -71,8 +71,9 @@ struct Options {
     std::optional<double> ridge{};
     /// Where there are more samples, the dual is solved on so many of them, drawn at random, and the
     /// certificate speaks of those; kernels are searched for and fitted on all. The dual's time grows with
-    /// the square of n, and peaks are where they are long before all samples are asked.
-    Index dual_samples = 2000;
+    /// the cube of n. Unset: 2000 where a tolerance or γ is given, since it is then asked what the data allow;
+    /// else 200, since the peaks are only where the search begins.
+    std::optional<Index> dual_samples{};
     /// Same seed, same input, same binary: same bits.
     std::uint64_t seed = 1;
     PeakOptions peaks{};
@@ -85,7 +86,7 @@ struct Options {
         detail::require_nonnegative(sparsity, "options.sparsity");
         detail::require_positive(noise_multiple, "options.noise_multiple");
         if (ridge) detail::require_nonnegative(*ridge, "options.ridge");
-        detail::require_at_least(dual_samples, 1, "options.dual_samples");
+        if (dual_samples) detail::require_at_least(*dual_samples, 1, "options.dual_samples");
         peaks.validate();
         search.validate();
     }

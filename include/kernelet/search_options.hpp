@@ -8,6 +8,19 @@
 
 namespace kernelet {
 
+/// Newton's method on the coefficients of a loss other than the squared one, at given nodes.
+struct NewtonOptions {
+    Index max_steps = 25;
+    /// Relative decrease of the cost per step below which it has converged.
+    double min_decrease = 1e-7;
+
+    void validate(std::string_view name) const {
+        const auto field = [&](std::string_view member) { return detail::text(name, ".", member); };
+        detail::require_at_least(max_steps, 1, field("max_steps"));
+        detail::require_nonnegative(min_decrease, field("min_decrease"));
+    }
+};
+
 /// One minimisation by Levenberg and Marquardt's method.
 struct LevenbergMarquardtOptions {
     Index max_steps = 40;
@@ -20,6 +33,12 @@ struct LevenbergMarquardtOptions {
     /// ... and by this after a rejected one. Beyond max_damping no step lowers the cost.
     double damping_increase = 5.0;
     double max_damping = 1e6;
+    /// Accepted steps for which the curvature of the cost is kept; the gradient is exact at every step. At most
+    /// one step before convergence is made with a curvature that is kept.
+    Index steps_per_curvature = 1;
+    /// Steps before a minimisation that is not expected to reach what it must may end early.
+    Index race_steps = 3;
+    NewtonOptions newton{};
 
     void validate(std::string_view name) const {
         const auto field = [&](std::string_view member) { return detail::text(name, ".", member); };
@@ -31,6 +50,9 @@ struct LevenbergMarquardtOptions {
         detail::require(std::isfinite(damping_increase) && damping_increase > 1.0, field("damping_increase"),
                         " = ", damping_increase, " must be finite and > 1");
         detail::require_positive(max_damping, field("max_damping"));
+        detail::require_at_least(steps_per_curvature, 1, field("steps_per_curvature"));
+        detail::require_at_least(race_steps, 0, field("race_steps"));
+        newton.validate(field("newton"));
     }
 };
 
@@ -87,9 +109,6 @@ struct CriterionOptions {
     double min_mass = 0.2;
     /// Forward selection towards a tolerance: the relative decrease of the cost that a kernel must bring.
     double min_gain = 1e-3;
-    /// Backward elimination accepts a trial at once if it lowers the score by this fraction of the price of a
-    /// kernel: little is left to be gained by trying others.
-    double early_accept_fraction = 0.75;
 
     void validate() const {
         detail::require_positive(label_price_fraction, "options.search.criterion.label_price_fraction");
@@ -97,9 +116,6 @@ struct CriterionOptions {
         detail::require_nonnegative(min_mass, "options.search.criterion.min_mass");
         detail::require(min_gain >= 0.0 && min_gain < 1.0, "options.search.criterion.min_gain = ", min_gain,
                         " must be in [0, 1)");
-        detail::require(early_accept_fraction > 0.0 && early_accept_fraction <= 1.0,
-                        "options.search.criterion.early_accept_fraction = ", early_accept_fraction,
-                        " must be in (0, 1]");
     }
 };
 
@@ -127,17 +143,13 @@ struct ForwardSelectionOptions {
 
 /// Kernels removed one by one, see backward_elimination().
 struct BackwardEliminationOptions {
-    /// Kernels, those whose removal costs least before the others move, for which the cost after one
-    /// Levenberg–Marquardt step of the others is predicted.
-    Index predictions = 12;
-    /// Of these, how many are removed on trial, the best prediction first. On the chirp of `fewest_kernels`, one
+    /// How many kernels are removed on trial, the best prediction first. On the chirp of `fewest_kernels`, one
     /// try stops at 26 kernels, one per half wave, where 16 suffice.
     Index tries = 6;
     /// Damping of the predicted step: that of the first steps of a minimisation.
     double damping = 0.1;
 
     void validate() const {
-        detail::require_at_least(predictions, 1, "options.search.backward.predictions");
         detail::require_at_least(tries, 1, "options.search.backward.tries");
         detail::require_positive(damping, "options.search.backward.damping");
     }
@@ -179,6 +191,18 @@ struct FirstOrderOptions {
     }
 };
 
+/// Searches on many samples, see SearchInLevels.
+struct LevelOptions {
+    /// Samples on which kernels are first searched for, and the factor to the next level.
+    Index first_samples = 2000;
+    Index growth = 8;
+
+    void validate() const {
+        detail::require_at_least(first_samples, 1, "options.search.levels.first_samples");
+        detail::require_at_least(growth, 2, "options.search.levels.growth");
+    }
+};
+
 /// The search from the peaks of a dual solution to the fewest kernels. The defaults are meant for data of any kind.
 struct SearchOptions {
     PriorOptions priors{};
@@ -186,10 +210,20 @@ struct SearchOptions {
     ForwardSelectionOptions forward{};
     BackwardEliminationOptions backward{};
     FirstOrderOptions first_order{};
+    LevelOptions levels{};
     /// Levenberg–Marquardt inside the search ...
-    LevenbergMarquardtOptions trial{.max_steps = 20, .min_decrease = 1e-3};
+    LevenbergMarquardtOptions trial{.max_steps = 20,
+                                    .min_decrease = 1e-3,
+                                    .steps_per_curvature = 3,
+                                    .newton = {.max_steps = 3, .min_decrease = 1e-5}};
+    /// Kernels that move in a trial: those most coherent with the one that is added or removed.
+    Index moving_kernels = 8;
+    /// Kernels whose removal is tried at last without what makes trials short.
+    Index careful_tries = 3;
+    /// Steps of all kernels after a trial that is accepted.
+    Index settling_steps = 8;
     /// ... and on its result: to where the optimum decides and not the path, which rounding may change.
-    LevenbergMarquardtOptions polish{.max_steps = 100, .min_decrease = 1e-9};
+    LevenbergMarquardtOptions polish{.max_steps = 100, .min_decrease = 1e-9, .steps_per_curvature = 3};
     /// Nodes of the domain from which kernels are added.
     Index candidates = 1500;
     /// Largest Levenberg–Marquardt system of a search, K f: one step costs (K f)³. More peaks are reduced to it
@@ -212,8 +246,12 @@ struct SearchOptions {
         forward.validate();
         backward.validate();
         first_order.validate();
+        levels.validate();
         trial.validate("options.search.trial");
         polish.validate("options.search.polish");
+        detail::require_at_least(moving_kernels, 1, "options.search.moving_kernels");
+        detail::require_at_least(careful_tries, 0, "options.search.careful_tries");
+        detail::require_at_least(settling_steps, 0, "options.search.settling_steps");
         detail::require_at_least(candidates, 0, "options.search.candidates");
         detail::require_at_least(max_parameters, 2, "options.search.max_parameters");
         detail::require_at_least(min_start_kernels, 1, "options.search.min_start_kernels");

@@ -108,6 +108,35 @@ struct DenseLeastSquares {
         const Vector step = damped.colPivHouseholderQr().solve(right);
         return (right - damped * step).squaredNorm();
     }
+
+    /// The same where kernel `removed` leaves: its coefficients become zero, its node stays, and all other
+    /// coefficients and nodes minimise
+    ///     Σ_o ‖r_o − Φ δa_o − Σ_c a_co ∂Φ_c δ_c‖² + damping Σ (J'J)_cc δ_c²,   J of all kernels.
+    double after_one_step_without(Index removed, double damping) const {
+        const Index count = slopes.cols(), k = phi.cols(), per = count / k, m = phi.rows(), q = target.cols();
+        const Matrix projected = slopes - phi * phi.colPivHouseholderQr().solve(slopes);
+        const Index free = (k - 1) * q + (k - 1) * per;
+        Matrix design = Matrix::Zero(m * q + count, free);
+        Vector right = Vector::Zero(design.rows());
+        for (Index o = 0; o < q; ++o) {
+            right.segment(o * m, m) = residual.col(o) + a(removed, o) * phi.col(removed);
+            Index column = o * (k - 1);
+            for (Index j = 0; j < k; ++j)
+                if (j != removed) design.col(column++).segment(o * m, m) = phi.col(j);
+        }
+        Index column = (k - 1) * q;
+        for (Index c = 0; c < count; ++c) {
+            if (c / per == removed) continue;
+            double diagonal = 0.0;
+            for (Index o = 0; o < q; ++o) {
+                design.col(column).segment(o * m, m) = a(c / per, o) * slopes.col(c);
+                diagonal += a(c / per, o) * a(c / per, o) * projected.col(c).squaredNorm();
+            }
+            design(m * q + c, column++) = std::sqrt(damping * diagonal);
+        }
+        const Vector step = design.colPivHouseholderQr().solve(right);
+        return (right - design * step).squaredNorm();
+    }
 };
 
 }  // namespace support

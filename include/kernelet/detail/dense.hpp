@@ -129,33 +129,50 @@ inline void solve_upper(const ConstBlock& u, const Block& x) {
 
 // factorisations
 
-/// A = L Lᵀ by blocks, in place: reads and writes the lower triangle. False where a pivot is not positive; A
-/// is then spoilt. Polls once per block. O(n³/3).
+/// X ← X L⁻ᵀ, by halves, so that nearly all of it is products.
 template <class Scalar = double>
-[[gnu::noinline]] bool cholesky(const Block& a, const Poll& poll = {}) {
-    constexpr Index width = 32;
+void solve_lower_right(const ConstBlock& l, const Block& x) {
+    constexpr Index smallest = 16;
+    const Index n = l.rows;
+    if (n > smallest) {
+        const Index half = n / 2;
+        solve_lower_right<Scalar>(l.part(0, 0, half, half), x.columns(0, half));
+        add_product<Scalar>(x.columns(half, n - half), x.columns(0, half),
+                            transposed<Scalar>(l.part(half, 0, n - half, half)), -1.0);
+        solve_lower_right<Scalar>(l.part(half, half, n - half, n - half), x.columns(half, n - half));
+        return;
+    }
+    for (Index j = 0; j < n; ++j) {
+        for (Index c = 0; c < j; ++c) add_scaled<Scalar>(x.columns(j, 1), -l(j, c), x.columns(c, 1));
+        scale<Scalar>(x.columns(j, 1), 1.0 / l(j, j));
+    }
+}
+
+/// A = L Lᵀ by halves, in place: reads and writes the lower triangle. False where a pivot is not positive; A is then
+/// spoilt. Polls once per small block. O(n³/3).
+template <class Scalar = double>
+bool cholesky(const Block& a, const Poll& poll = {}) {
+    constexpr Index smallest = 16;
     const Index n = a.rows;
-    for (Index first = 0; first < n; first += width) {
-        poll();
-        const Index k = std::min(width, n - first), below = n - first - k;
-        const Block corner = a.part(first, first, k, k);
-        for (Index j = 0; j < k; ++j) {
-            for (Index c = 0; c < j; ++c)
-                for (Index i = j; i < k; ++i) corner(i, j) -= corner(j, c) * corner(i, c);
-            if (!(corner(j, j) > 0.0)) return false;
-            const double root = std::sqrt(corner(j, j));
-            corner(j, j) = root;
-            for (Index i = j + 1; i < k; ++i) corner(i, j) /= root;
+    if (n > smallest) {
+        const Index half = n / 2, rest = n - half;
+        if (!cholesky<Scalar>(a.part(0, 0, half, half), poll)) return false;
+        solve_lower_right<Scalar>(a.part(0, 0, half, half), a.part(half, 0, rest, half));
+        rank_update<Scalar>(a.part(half, half, rest, rest), a.part(half, 0, rest, half), -1.0);
+        return cholesky<Scalar>(a.part(half, half, rest, rest), poll);
+    }
+    poll();
+    for (Index j = 0; j < n; ++j) {
+        for (Index c = 0; c < j; ++c) {
+            const double factor = a(j, c);
+            const double* from = a.column(c);
+            double* to = a.column(j);
+            for (Index i = j; i < n; ++i) to[i] -= factor * from[i];
         }
-        if (below == 0) break;
-        // The panel below, A₂₁ ← A₂₁ L₁₁⁻ᵀ, a column at a time, then A₂₂ ← A₂₂ − A₂₁ A₂₁ᵀ.
-        const Block panel = a.part(first + k, first, below, k);
-        for (Index j = 0; j < k; ++j) {
-            for (Index c = 0; c < j; ++c)
-                add_scaled<Scalar>(panel.columns(j, 1), -corner(j, c), panel.columns(c, 1));
-            scale<Scalar>(panel.columns(j, 1), 1.0 / corner(j, j));
-        }
-        rank_update<Scalar>(a.part(first + k, first + k, below, below), panel, -1.0);
+        if (!(a(j, j) > 0.0)) return false;
+        const double root = std::sqrt(a(j, j)), inverse = 1.0 / root;
+        a(j, j) = root;
+        for (Index i = j + 1; i < n; ++i) a(i, j) *= inverse;
     }
     return true;
 }

@@ -43,6 +43,12 @@ struct ConstBlock {
         return {data == nullptr ? nullptr : column(left) + first, count, width, stride};
     }
     ConstBlock columns(Index left, Index width) const { return part(0, left, rows, width); }
+    /// As a matrix of its own.
+    Eigen::MatrixXd copied() const {
+        Eigen::MatrixXd out(rows, cols);
+        for (Index j = 0; j < cols; ++j) std::copy_n(column(j), rows, out.data() + j * rows);
+        return out;
+    }
     /// Whether it is one run of numbers.
     bool contiguous() const { return stride == rows || cols <= 1; }
 };
@@ -87,8 +93,14 @@ DenseMap<Scalar> mapped(const Block& a) {
 
 /// Σ_i a_i b_i over two runs of n numbers.
 template <class Scalar = double>
-[[gnu::noinline]] double dot_run(const double* a, const double* b, Index n) {
+[[gnu::noinline]] Scalar dot_run(const Scalar* a, const Scalar* b, Index n) {
     return (ConstRunMap<Scalar>(a, n) * ConstRunMap<Scalar>(b, n)).sum();
+}
+
+/// Σ_i w_i a_i² over two runs of n numbers.
+template <class Scalar = double>
+[[gnu::noinline]] Scalar weighted_squares(const Scalar* a, const Scalar* w, Index n) {
+    return (ConstRunMap<Scalar>(a, n).square() * ConstRunMap<Scalar>(w, n)).sum();
 }
 
 /// ⟨A, B⟩ = Σ_ij a_ij b_ij.

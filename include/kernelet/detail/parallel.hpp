@@ -2,7 +2,9 @@
 
 #include <kernelet/types.hpp>
 
+#include <algorithm>
 #include <exception>
+#include <vector>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -41,6 +43,24 @@ void parallel_for(Index count, const Body& body, [[maybe_unused]] Index kernel_v
     }
 #endif
     for (Index k = 0; k < count; ++k) body(k);
+}
+
+/// A sum over strips of samples, in parts that do not depend on the number of threads and that are added up in their
+/// order: same bits for any number of threads. add(begin, end, sum) adds the strips [begin, end) to a sum that
+/// begins as `zero`; join(sum, other) adds one sum to another. `work` counts multiplications.
+template <class Sum, class Add, class Join>
+Sum sum_over_strips(Index strips, const Sum& zero, const Add& add, const Join& join, Index work) {
+    constexpr Index strips_per_part = 4, max_parts = 16, work_per_kernel_value = 16;
+    const Index parts = std::clamp<Index>((strips + strips_per_part - 1) / strips_per_part, 1, max_parts);
+    std::vector<Sum> sums(static_cast<std::size_t>(parts), zero);
+    parallel_for(
+        parts,
+        [&](Index part) {
+            add(part * strips / parts, (part + 1) * strips / parts, sums[static_cast<std::size_t>(part)]);
+        },
+        work / work_per_kernel_value);
+    for (std::size_t part = 1; part < sums.size(); ++part) join(sums.front(), sums[part]);
+    return std::move(sums.front());
 }
 
 }  // namespace kernelet::detail

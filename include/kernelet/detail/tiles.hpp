@@ -61,6 +61,10 @@ public:
     ConstMatrixRef rows(Index t) const {
         return matrix_ref(ConstBlock(xt_.data() + first(t), count(t), dimension(), size()));
     }
+    /// Points first ... first + count − 1, count x d.
+    ConstMatrixRef rows(Index first, Index count) const {
+        return matrix_ref(ConstBlock(xt_.data() + first, count, dimension(), size()));
+    }
     /// All points, n x d.
     const Matrix& transposed() const { return xt_; }
 
@@ -87,6 +91,15 @@ public:
         return true;
     }
 
+    /// From the first to behind the last of the points [begin, end) whose tile is within `reach` of z; begin is the
+    /// first point of a tile.
+    std::pair<Index, Index> within(Index begin, Index end, const double* z, double reach) const {
+        Index first = begin / tile, last = (end + tile - 1) / tile;
+        while (first < last && !touches(first, z, reach)) ++first;
+        while (first < last && !touches(last - 1, z, reach)) --last;
+        return {std::min(first * tile, end), std::min(last * tile, end)};
+    }
+
 private:
     static Matrix transposed_copy(const ConstBlock& x) {
         Matrix xt(x.cols, x.rows);
@@ -106,6 +119,19 @@ double reach_of([[maybe_unused]] const Kernel& kernel, [[maybe_unused]] const Co
         return kernel.reach(node);
     else
         return std::numeric_limits<double>::infinity();
+}
+
+/// k(x_i, node) for the points begin ... begin + values.rows − 1, zero beyond reach; begin is the first point of a
+/// tile. O(m d).
+template <class Kernel>
+void kernel_run(const Kernel& kernel, const TiledPoints& points, const ConstVectorRef& node, Index begin,
+                const Block& values) {
+    const auto [from, to] = points.within(begin, begin + values.rows, node.data(), reach_of(kernel, node));
+    double* run = values.column(0);
+    std::fill(run, run + (from - begin), 0.0);
+    if (to > from)
+        kernel.values(points.rows(from, to - from), node, run_ref(run + (from - begin), to - from));
+    std::fill(run + (to - begin), run + values.rows, 0.0);
 }
 
 /// One column of kernel values, k(x_i, node) for all n points, to `column`; returns the range of rows outside
@@ -128,34 +154,40 @@ std::pair<Index, Index> kernel_column(const Kernel& kernel, const TiledPoints& p
     return {begin, end};
 }
 
-/// ᾱ at the columns of `nodes`: q x B from λ, q x n. Tiles where λ vanishes are skipped. O(|supp λ| B d).
+/// Points that a pass hands to a kernel at a time.
+inline constexpr Index strip_rows = 8 * TiledPoints::tile;
+inline Index strips_of(Index points) { return (points + strip_rows - 1) / strip_rows; }
+
+/// ᾱ at the columns of `nodes`: q x B from λ, q x n. Strips where λ vanishes are skipped. O(|supp λ| B d).
 template <class Kernel>
 Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstBlock& lambda,
                const ConstBlock& nodes, const Poll& poll = {}) {
     constexpr Index node_tile = 32;
-    Matrix field = Matrix::Zero(lambda.rows, nodes.cols);
-    std::vector<char> live(static_cast<std::size_t>(points.tiles()));
-    for (Index t = 0; t < points.tiles(); ++t)
-        live[static_cast<std::size_t>(t)] = any_nonzero(lambda.columns(points.first(t), points.count(t)));
-    parallel_for((nodes.cols + node_tile - 1) / node_tile,
-                 [&](Index block) {
-                     poll();
-                     Vector k(TiledPoints::tile);
-                     const Index end = std::min(nodes.cols, (block + 1) * node_tile);
-                     for (Index j = block * node_tile; j < end; ++j) {
-                         const ConstVectorRef node = column_ref(nodes, j);
-                         const double reach = reach_of(kernel, node);
-                         for (Index t = 0; t < points.tiles(); ++t) {
-                             if (!live[static_cast<std::size_t>(t)] || !points.touches(t, node.data(), reach))
-                                 continue;
-                             const Index m = points.count(t);
-                             kernel.values(points.rows(t), node, run_ref(k.data(), m));
-                             add_matrix_vector(field.data() + j * lambda.rows,
-                                               lambda.columns(points.first(t), m), k.data());
-                         }
-                     }
-                 },
-                 points.size() * nodes.cols);
+    const Index n = points.size(), q = lambda.rows;
+    Matrix field = Matrix::Zero(q, nodes.cols);
+    std::vector<char> live(static_cast<std::size_t>(strips_of(n)));
+    for (Index s = 0; s < strips_of(n); ++s)
+        live[static_cast<std::size_t>(s)] =
+            any_nonzero(lambda.columns(s * strip_rows, std::min(strip_rows, n - s * strip_rows)));
+    parallel_for(
+        (nodes.cols + node_tile - 1) / node_tile,
+        [&](Index block) {
+            poll();
+            Vector k(strip_rows);
+            for (Index j = block * node_tile; j < std::min(nodes.cols, (block + 1) * node_tile); ++j) {
+                const ConstVectorRef node = column_ref(nodes, j);
+                const double reach = reach_of(kernel, node);
+                for (Index s = 0; s < strips_of(n); ++s) {
+                    if (!live[static_cast<std::size_t>(s)]) continue;
+                    const auto [from, to] =
+                        points.within(s * strip_rows, std::min(n, (s + 1) * strip_rows), node.data(), reach);
+                    if (from == to) continue;
+                    kernel.values(points.rows(from, to - from), node, run_ref(k.data(), to - from));
+                    add_matrix_vector(field.data() + j * q, lambda.columns(from, to - from), k.data());
+                }
+            }
+        },
+        n * nodes.cols);
     return field;
 }
 
@@ -163,7 +195,8 @@ Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstBlock
 template <class Kernel>
 Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstBlock& nodes,
                   const ConstBlock& a, const Poll& poll = {}) {
-    Matrix values = Matrix::Zero(a.rows, points.size());
+    const Index n = points.size();
+    Matrix values = Matrix::Zero(a.rows, n);
     std::vector<Index> active;
     std::vector<double> reach;
     for (Index j = 0; j < a.cols; ++j)
@@ -172,23 +205,26 @@ Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstBl
             reach.push_back(reach_of(kernel, column_ref(nodes, j)));
         }
     parallel_for(
-        points.tiles(),
-        [&](Index t) {
+        strips_of(n),
+        [&](Index s) {
             poll();
-            const Index m = points.count(t);
-            Vector k(m);
-            const Block here = Block(values).columns(points.first(t), m);
+            Vector k(strip_rows);
             for (std::size_t slot = 0; slot < active.size(); ++slot) {
                 const Index j = active[slot];
-                if (!points.touches(t, nodes.column(j), reach[slot])) continue;
-                kernel.values(points.rows(t), column_ref(nodes, j), run_ref(k.data(), m));
+                const auto [from, to] = points.within(s * strip_rows, std::min(n, (s + 1) * strip_rows),
+                                                      nodes.column(j), reach[slot]);
+                if (from == to) continue;
+                kernel.values(points.rows(from, to - from), column_ref(nodes, j),
+                              run_ref(k.data(), to - from));
+                const Block here = Block(values).columns(from, to - from);
                 if (a.rows == 1)
-                    add_scaled(Block(here.column(0), m, 1, m), a(0, j), k);
+                    add_scaled(Block(here.column(0), to - from, 1, to - from), a(0, j),
+                               ConstBlock(k.data(), to - from, 1, to - from));
                 else
                     add_outer(here, 1.0, a.column(j), k.data());
             }
         },
-        points.size() * static_cast<Index>(active.size()));
+        n * static_cast<Index>(active.size()));
     return values;
 }
 

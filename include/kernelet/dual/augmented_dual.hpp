@@ -3,6 +3,7 @@
 #include <kernelet/dual/dual_function.hpp>
 #include <kernelet/dual/infeasibility.hpp>
 #include <kernelet/dual/intercept.hpp>
+#include <kernelet/dual/node_values.hpp>
 #include <kernelet/dual/solver_options.hpp>
 
 #include <algorithm>
@@ -59,10 +60,14 @@ public:
         Matrix residual{};    // f − ŷ: the gradient
     };
 
+    AugmentedDual(const AugmentedDual&) = delete;  // holds references to its own nodes
+    AugmentedDual& operator=(const AugmentedDual&) = delete;
+
     AugmentedDual(const Problem& problem, const StoppingOptions& stopping)
         : problem_(problem),
           stopping_(stopping),
           q_(problem.nodes(stopping.max_nodes)),
+          kernel_values_(problem, q_.nodes),
           tau_(penalty::threshold(problem.gamma)),
           scale_(size_of(problem)) {
         start();
@@ -93,6 +98,7 @@ public:
 
     const Problem& problem() const { return problem_; }
     const Quadrature& quadrature() const { return q_; }
+    const NodeValues<Problem>& kernel_values() const { return kernel_values_; }
     /// 1/σ
     double step() const { return step_; }
 
@@ -190,12 +196,12 @@ private:
         const Matrix& y = problem_.feasible.target();
         lambda_ = problem_.warm_start ? *problem_.warm_start : y;
         if (problem_.intercept) lambda_ = without_row_means(std::move(lambda_));
-        field_ = problem_.field(lambda_, q_.nodes);
+        field_ = kernel_values_.field(lambda_);
         scale_along_ray();
         anchor_ = problem_.warm_start ? thresholded(field_, tau_) : Matrix::Zero(outputs, q_.nodes.cols());
         Matrix first = Matrix::Zero(outputs, n);
         if (problem_.intercept) {
-            if (problem_.warm_start) first = problem_.values(q_.nodes, weighted(anchor_, q_.weights));
+            if (problem_.warm_start) first = kernel_values_.values(weighted(anchor_, q_.weights));
             intercept_.anchor = detail::row_sums(Matrix(y - first));
             detail::scale(intercept_.anchor, 1.0 / static_cast<double>(n));
             detail::add_to_rows(first, intercept_.anchor);
@@ -300,7 +306,7 @@ private:
                 length > 0.0 ? penalty::proximal_length(length, tau_, delta_) / length : 1.0;
             for (Index o = 0; o < point.a.rows(); ++o) point.a(o, j) *= factor;
         }
-        point.prediction = problem_.values(q_.nodes, weighted(point.a, q_.weights));
+        point.prediction = kernel_values_.values(weighted(point.a, q_.weights));
         if (intercept_.exists()) {
             point.intercept = intercept_.at(lambda_, delta_);
             detail::add_to_rows(point.prediction, point.intercept);
@@ -324,15 +330,15 @@ private:
         if (problem_.intercept) best.lambda = balanced(std::move(best.lambda));
         const bool other = outside || problem_.intercept;
         if (other) minimum = problem_.feasible.minimum(best.lambda);
-        const Matrix moved = other ? problem_.field(best.lambda, q_.nodes) : Matrix{};
+        const Matrix moved = other ? kernel_values_.field(best.lambda) : Matrix{};
         const Matrix& field = other ? moved : field_;
         best.dual_value = minimum - phi(field, q_.weights, tau_);
         best.alpha = now.a;
         best.intercept = now.intercept;
         best.primal_value = primal_cost(now.a, q_.weights, tau_);
         best.violation = problem_.feasible.violation(now.prediction);
-        const bool solved =
-            std::abs(best.relative_gap()) <= stopping_.gap && best.violation <= stopping_.violation * scale_;
+        const bool solved = std::abs(best.relative_gap()) <= problem_.slack * stopping_.gap &&
+                            best.violation <= problem_.slack * stopping_.violation * scale_;
         best.status = solved ? Status::converged : Status::iteration_limit;
         if (!solved &&
             InfeasibilityTest{stopping_.most_amplification}.proves(problem_, best.lambda, field, q_.weights))
@@ -351,6 +357,7 @@ private:
     const Problem& problem_;
     const StoppingOptions& stopping_;
     Quadrature q_;
+    NodeValues<Problem> kernel_values_;
     double tau_;
     double scale_;       // of y
     double step_ = 1.0;  // 1/σ

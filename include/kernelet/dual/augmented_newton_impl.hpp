@@ -64,26 +64,25 @@ private:
     static Matrix low_rank_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
                                      const std::vector<Index>& on, Cache& cache) {
         const Index n = dual.problem().samples();
-        const Matrix nodes = columns_of(dual.quadrature().nodes, on);
         const Vector slopes = slopes_of(dual, on);
         const Vector inverse = inverse_diagonal(dual, now, damping, sum(slopes));  // D⁻¹
         Matrix system;
         const bool uniform = *std::max_element(inverse.data(), inverse.data() + n) ==
                              *std::min_element(inverse.data(), inverse.data() + n);
         if (uniform && dual.problem().gamma == 0.0) {
-            if (cache.nodes.size() == 0) cache.nodes = node_gram(dual, nodes, Vector::Ones(n));
+            if (cache.nodes.size() == 0) cache.nodes = node_gram(dual, on, Vector::Ones(n));
             system = cache.nodes;
             scale(system, inverse(0));
         } else {
-            system = node_gram(dual, nodes, inverse);
+            system = node_gram(dual, on, inverse);
         }
         for (Index c = 0; c < slopes.size(); ++c) system(c, c) += 1.0 / slopes(c);
         cholesky(system, dual.problem().poll());
         const auto without_intercept = [&](const Matrix& right) -> Matrix {  // 1 x n
             Matrix solution = with_scaled_columns(right, inverse.data());
-            Matrix inner = transposed(dual.problem().field(solution, nodes));
+            Matrix inner = transposed(dual.kernel_values().field(solution, on));
             cholesky_solve(system, inner);
-            const Matrix image = dual.problem().values(nodes, transposed(inner));
+            const Matrix image = dual.kernel_values().values(transposed(inner), on);
             for (Index i = 0; i < n; ++i) solution(0, i) -= image(0, i) * inverse(i);
             return solution;
         };
@@ -155,8 +154,13 @@ private:
         if (const double curvature = dual.intercept_curvature(); curvature > 0.0)
             for (Index j = 0; j < order; ++j)
                 for (Index i = j; i < order; i += outputs) h(i, j) += curvature;
-        Matrix direction = now.residual;
-        ldlt_solve(h, Block(direction.data(), order, 1, order), dual.problem().poll());
+        Matrix direction = now.residual, factor = h;
+        const Block right(direction.data(), order, 1, order);
+        // Where rounding leaves the matrix indefinite, with pivots.
+        if (cholesky(factor, dual.problem().poll()))
+            cholesky_solve(factor, right);
+        else
+            ldlt_solve(h, right, dual.problem().poll());
         scale(direction, -1.0);
         return direction;
     }
@@ -167,22 +171,22 @@ private:
     struct NewtonMap {
         const Dual& dual;
         const Point& now;
-        Matrix nodes;          // those that are on
+        const std::vector<Index>& on;
         Matrix along;          // u, q x nodes
         Vector slope, across;  // ρ h and ρ |a|/|b|
         double added = 0.0;    // damping
 
         NewtonMap(const Dual& dual_, const Point& now_, const NewtonDamping& damping,
-                  const std::vector<Index>& on)
+                  const std::vector<Index>& on_)
             : dual(dual_),
               now(now_),
-              nodes(columns_of(dual_.quadrature().nodes, on)),
-              along(dual_.problem().outputs(), nodes.cols()),
-              slope(nodes.cols()),
-              across(nodes.cols()) {
+              on(on_),
+              along(dual_.problem().outputs(), count()),
+              slope(count()),
+              across(count()) {
             const Matrix& diagonal = now.target.diagonal;
             double mean_diagonal = dual.step() * sum(diagonal) / static_cast<double>(diagonal.size());
-            for (Index c = 0; c < nodes.cols(); ++c) {
+            for (Index c = 0; c < count(); ++c) {
                 const Index j = on[static_cast<std::size_t>(c)];
                 const double length = dual.shifted_length(j), weight = dual.quadrature().weights(j);
                 const Vector b = dual.shifted(j);
@@ -194,16 +198,18 @@ private:
             added = damping.ridge(mean_diagonal);
         }
 
-        /// O(n |on|) kernel values, twice.
+        Index count() const { return static_cast<Index>(on.size()); }
+
+        /// O(n |on|), twice.
         Matrix operator()(const Matrix& v) const {
-            Matrix image = dual.problem().field(v, nodes);
-            for (Index c = 0; c < nodes.cols(); ++c) {
+            Matrix image = dual.kernel_values().field(v, on);
+            for (Index c = 0; c < count(); ++c) {
                 double part = 0.0;
                 for (Index o = 0; o < image.rows(); ++o) part += along(o, c) * image(o, c);
                 for (Index o = 0; o < image.rows(); ++o)
                     image(o, c) = across(c) * image(o, c) + (slope(c) - across(c)) * part * along(o, c);
             }
-            Matrix result = dual.problem().values(nodes, image);
+            Matrix result = dual.kernel_values().values(image, on);
             const double projected = dot(now.target.direction, v);
             const Matrix& diagonal = now.target.diagonal;
             for (Index i = 0; i < v.size(); ++i)
@@ -264,7 +270,7 @@ DualSolution AugmentedNewton::solve(const DualProblem<Kernel, Loss, Domain>& pro
     detail::NewtonDirections::Cache cache;
     return dual.solve(options_.max_iterations, observer, [&](const auto& now) {
         const Matrix direction = newton_direction(dual, now, damping, cache);
-        const Matrix field_direction = problem.field(direction, dual.quadrature().nodes);
+        const Matrix field_direction = dual.kernel_values().field(direction);
         const double length = dual.search(direction, field_direction, detail::dot(direction, now.residual));
         damping.learn(length);
         return length > 0.0;

@@ -38,6 +38,7 @@ public:
     const Matrix* warm_start = nullptr;       ///< a λ to begin from, q x n, or none
     const Quadrature* fixed_nodes = nullptr;  ///< nodes to integrate on, or the domain's own
     bool intercept = false;  ///< f = ∫αk + b, b unpenalised: Σ_i λ_i = 0 for each output
+    double slack = 1.0;  ///< multiple of the gap and the violation asked for with which a solution will do
     detail::Watch* watch =
         nullptr;  ///< of the fit, or none: field() and values() throw Interrupted after a stop
 

@@ -160,8 +160,10 @@ private:
         // Without sparsity all nodes are on, and only the height of ᾱ₀ is asked for: few nodes suffice.
         const Quadrature few = gamma ? Quadrature{} : at.nodes(unsparse_nodes);
         if (!gamma) at.fixed_nodes = &few;
+        if (!gamma) at.slack = unsparse_slack;
         solved.solution = run(at, observer);
         at.fixed_nodes = nullptr;
+        at.slack = 1.0;
         at.warm_start = nullptr;
         if (gamma || (solved.solution.status != Status::converged &&
                       solved.solution.status != Status::iteration_limit))
@@ -199,7 +201,8 @@ private:
         return 0.5 * tau * tau;
     }
 
-    static constexpr Index unsparse_nodes = 2048;  // on which ᾱ₀ is found: 4096 move its height by 2 %
+    static constexpr Index unsparse_nodes = 2048;   // on which ᾱ₀ is found: 4096 move its height by 2 %
+    static constexpr double unsparse_slack = 20.0;  // a gap of 2 %, as much as the nodes are worth
     // Relaxing a tolerance of zero begins at this share of the size of y, and ends where zero itself is long
     // feasible.
     static constexpr double first_relaxed = 1e-3;

@@ -32,33 +32,21 @@ Vector slopes_across(const Dual& dual, const std::vector<Index>& on) {
     return slopes;
 }
 
-/// Kᵀ diag(w) K over the samples, its lower triangle, a strip of tiles at a time. O(n m²).
+/// Kᵀ diag(w) K over the samples, of the nodes that are on, its lower triangle, a strip at a time. O(n m²).
 template <class Dual>
-Matrix node_gram(const Dual& dual, const Matrix& nodes, const Vector& w) {
-    constexpr Index strip_tiles = 4;
-    const TiledPoints& points = dual.problem().points;
-    const auto& kernel = dual.problem().kernel;
-    Matrix gram = Matrix::Zero(nodes.cols(), nodes.cols());
-    Matrix strip(strip_tiles * TiledPoints::tile, nodes.cols());
-    Vector reach(nodes.cols());
-    for (Index c = 0; c < nodes.cols(); ++c) reach(c) = reach_of(kernel, column_ref(nodes, c));
-    for (Index first = 0; first < points.tiles(); first += strip_tiles) {
+Matrix node_gram(const Dual& dual, const std::vector<Index>& on, const Vector& w) {
+    const Index n = dual.problem().samples(), m = static_cast<Index>(on.size());
+    Matrix gram = Matrix::Zero(m, m), packed(strip_rows, m);
+    Vector root(strip_rows);
+    for (Index first = 0; first < n; first += strip_rows) {
         dual.problem().poll()();
-        Index filled = 0;
-        for (Index t = first; t < std::min(points.tiles(), first + strip_tiles); ++t) {
-            const Index count = points.count(t);
-            for (Index c = 0; c < nodes.cols(); ++c) {
-                double* values = &strip(filled, c);
-                if (points.touches(t, &nodes(0, c), reach(c))) {
-                    kernel.values(points.rows(t), column_ref(nodes, c), run_ref(values, count));
-                    for (Index i = 0; i < count; ++i) values[i] *= std::sqrt(w(points.first(t) + i));
-                } else {
-                    std::fill_n(values, count, 0.0);
-                }
-            }
-            filled += count;
-        }
-        rank_update_tn(gram, ConstBlock(strip).part(0, 0, filled, nodes.cols()));
+        const Index count = std::min(strip_rows, n - first);
+        for (Index i = 0; i < count; ++i) root(i) = std::sqrt(w(first + i));
+        const Block strip = Block(packed).part(0, 0, count, m);
+        for (Index c = 0; c < m; ++c)
+            dual.kernel_values().strip(on[static_cast<std::size_t>(c)], first, strip.columns(c, 1));
+        scale_rows(strip, root.data(), strip);
+        rank_update_tn(gram, strip);
     }
     return gram;
 }
@@ -78,8 +66,7 @@ Matrix active_gram(const Dual& dual, const std::vector<Index>& on, const Vector&
         Index begin = n, end = 0;
         for (Index c = 0; c < count; ++c) {
             const Index j = on[static_cast<std::size_t>(first + c)];
-            const auto [low, high] = kernel_column(dual.problem().kernel, dual.problem().points,
-                                                   column_ref(dual.quadrature().nodes, j), &panel(0, c));
+            const auto [low, high] = dual.kernel_values().column(j, &panel(0, c));
             scale(Block(panel).columns(c, 1), std::sqrt(slopes(first + c)));
             begin = std::min(begin, low);
             end = std::max(end, high);
@@ -116,8 +103,7 @@ Matrix output_gram(const Dual& dual, const std::vector<Index>& on, const Matrix&
         const double length = dual.shifted_length(j), along = dual.slope(length);
         const double excess = along - dual.slope_across(length);
         if (!(excess > rounding * along)) continue;
-        kernel_column(dual.problem().kernel, dual.problem().points, column_ref(dual.quadrature().nodes, j),
-                      values.data());
+        dual.kernel_values().column(j, values.data());
         Vector u = dual.shifted(j);
         scale(u, std::sqrt(dual.quadrature().weights(j) * excess) / length);
         for (Index i = 0; i < n; ++i)

@@ -5,6 +5,7 @@
 #include <kernelet/losses/separable.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -129,6 +130,45 @@ double aggregate_minimum(const Loss& loss, const ConstMatrixRef& lambda, const C
     }
 }
 
+/// A loss whose proximal map comes by the run, in packets, from a guess.
+template <class Loss>
+concept HasProximalRuns = requires(const Loss& loss, const Eigen::Map<const Eigen::ArrayXd>& run,
+                                   Eigen::Map<Eigen::ArrayXd> out) {
+    loss.proximals(run, run, run, out);
+    loss.values(run, run, out);
+};
+
+/// What a projection is asked for, q x n and n.
+struct ProximalPass {
+    const ConstMatrixRef& point;
+    const ConstMatrixRef& target;
+    const ConstVectorRef& weights;
+};
+
+/// Σ w ℓ(ŷ) at ŷ = argmin of κwℓ + ½(ŷ − v)², found from the ŷ given, which it replaces. O(qn).
+template <class Loss>
+double proximal_runs(const Loss& loss, const ProximalPass& pass, double kappa, Matrix& prediction) {
+    constexpr Index length = 128;
+    using Run = Eigen::Map<const Eigen::ArrayXd>;
+    std::array<double, length> weight, scaled, values;
+    const Index q = pass.point.rows(), all = pass.point.size();
+    const Matrix point = pass.point, target = pass.target;
+    double total = 0.0;
+    for (Index first = 0; first < all; first += length) {
+        const Index n = std::min(length, all - first);
+        for (Index k = 0; k < n; ++k) {
+            weight[static_cast<std::size_t>(k)] = pass.weights((first + k) / q);
+            scaled[static_cast<std::size_t>(k)] = kappa * weight[static_cast<std::size_t>(k)];
+        }
+        Eigen::Map<Eigen::ArrayXd> found(prediction.data() + first, n), value(values.data(), n);
+        const Run v(point.data() + first, n), y(target.data() + first, n);
+        loss.proximals(v, Run(scaled.data(), n), y, found);
+        loss.values(Run(prediction.data() + first, n), y, value);
+        total += dot_run<double>(values.data(), weight.data(), n);
+    }
+    return total;
+}
+
 /// The nearest point of Σ_i w_i Σ_o ℓ ≤ E = level(t) q Σ w: ŷ_i = argmin of κw_iℓ + ½(ŷ − v_i)² with κ ≥ 0
 /// the root of Σ wℓ(ŷ) = E, which decreases in κ. Jacobian A − A g gᵀ A / gᵀ A g with A = 1/(1 + κwℓ''), 0 at
 /// kinks, and g = wℓ'(ŷ). O(qn) per step, 10 to 20 steps.
@@ -145,7 +185,12 @@ Projection aggregate_projection(const Loss& loss, const ConstMatrixRef& point, c
         if (!(bound > 0.0)) return at_level();  // no sample may lose anything
         Projection result{point, Matrix::Ones(point.rows(), point.cols()),
                           Matrix::Zero(point.rows(), point.cols())};
+        bool begun = false;
         const auto h = [&](double kappa) {  // E − Σ wℓ(ŷ)
+            if constexpr (HasProximalRuns<Loss>) {
+                if (begun) return bound - proximal_runs(loss, {point, target, weights}, kappa, result.point);
+                begun = kappa > 0.0;
+            }
             double total = 0.0;
             for (Index i = 0; i < point.cols(); ++i)
                 for (Index o = 0; o < point.rows(); ++o) {

@@ -37,6 +37,15 @@ public:
     double curvature(double prediction, double target) const {
         return prediction == target ? std::numeric_limits<double>::infinity() : 0.0;
     }
+    /// Of runs of predictions, in packets.
+    template <class Run, class Out>
+    void values(const Run& prediction, const Run& target, Out& out) const {
+        out = (1.0 - target * prediction).max(0.0);
+    }
+    template <class Run, class Out>
+    void derivatives(const Run& prediction, const Run& target, Out& out) const {
+        out = (target * prediction < 1.0).select(-target, 0.0);
+    }
     /// ℓ*(s) = sy for −1 ≤ sy ≤ 0.
     double conjugate(double slope, double target) const {
         const double along = slope * target;

@@ -50,10 +50,63 @@ public:
         }
         return target * found;
     }
+    /// The same of runs, in packets, by Newton steps from the ŷ given: g(M) = M − m − κ/(1 + e^M) grows with M, and
+    /// its root is between m and m + min(κ, max(1, log κ − m)).
+    template <class Run, class Out>
+    void proximals(const Run& point, const Run& kappa, const Run& target, Out& found) const {
+        constexpr int most_newton_steps = 200, few_newton_steps = 8;
+        using Some = Eigen::Array<double, Eigen::Dynamic, 1, 0, block, 1>;
+        for (Index first = 0; first < found.size(); first += block) {
+            const Index n = std::min(block, found.size() - first);
+            const Some y = target.segment(first, n), k = kappa.segment(first, n);
+            Some lo = y * point.segment(first, n), m = lo, p(n), g(n), next(n);
+            Some hi = m + (k.log() - m).max(1.0).min(k);
+            Some at = (y * found.segment(first, n)).max(lo).min(hi);
+            for (int iteration = 0; iteration < most_newton_steps; ++iteration) {
+                p = (-at.abs()).exp();
+                p = (at > 0.0).select(p, 1.0) / (p + 1.0);
+                g = (at - m) - k * p;
+                hi = (g > 0.0).select(at, hi);
+                lo = (g < 0.0).select(at, lo);
+                next = at - g / (1.0 + k * p * (1.0 - p));
+                // Far left of the root a step is 1, however far: every other one halves what is left.
+                const double most_step = iteration >= few_newton_steps && iteration % 2 == 1
+                                             ? newton_accuracy
+                                             : std::numeric_limits<double>::infinity();
+                p = (next - at).abs() / next.abs().max(1.0);
+                const double step = p.maxCoeff();
+                const auto newton = next >= lo && next <= hi && p <= most_step;
+                const bool settled = newton.all() && !(step > newton_accuracy);
+                next = newton.select(next, 0.5 * (lo + hi));
+                at = next;
+                if (settled) break;
+            }
+            found.segment(first, n) = y * at;
+        }
+    }
     /// p(1 − p) = e^{−|ŷ|}/(1 + e^{−|ŷ|})².
     double curvature(double prediction, double /*target*/) const {
         const double e = std::exp(-std::abs(prediction));
         return e / ((1.0 + e) * (1.0 + e));
+    }
+    /// Of runs of predictions, in packets: with e = e^{−|ŷ|}, ℓ = max(−yŷ, 0) + log(1 + e), ℓ' = −y p(−yŷ) and
+    /// ℓ'' = e/(1 + e)².
+    template <class Run, class Out>
+    void values(const Run& prediction, const Run& target, Out& out) const {
+        // log(1 + e) = e log(u)/(u − 1) with u = 1 + e rounded, which is accurate for any e (Goldberg 1991)
+        out = (-prediction.abs()).exp();
+        const auto u = out + 1.0;
+        out = (u == 1.0).select(out, u.log() * out / (u - 1.0)) + (-(target * prediction)).max(0.0);
+    }
+    template <class Run, class Out>
+    void derivatives(const Run& prediction, const Run& target, Out& out) const {
+        out = (-prediction.abs()).exp();
+        out = (target * prediction > 0.0).select(out, 1.0) / (out + 1.0) * -target;
+    }
+    template <class Run, class Out>
+    void curvatures(const Run& prediction, const Run& /*target*/, Out& out) const {
+        out = (-prediction.abs()).exp();
+        out = out / (out + 1.0).square();
     }
     /// ℓ*(s) = u log u + (1 − u) log(1 − u), u = −sy in [0, 1].
     double conjugate(double slope, double target) const {
@@ -72,6 +125,7 @@ public:
     }
 
 private:
+    static constexpr Index block = 64;  // numbers of a run at a time
     static constexpr double least_level = std::numeric_limits<double>::epsilon();
 
     static constexpr double newton_accuracy = 1e-9;  // of the last step but one: squared, below rounding

@@ -3,6 +3,7 @@
 #include <kernelet/search/search_state.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,46 +12,50 @@ namespace kernelet {
 
 namespace detail {
 
-/// The kernels whose removal is tried, the best first: the increase of the cost without a step picks some, the
-/// cost predicted after one step of the others orders them.
+/// The kernels whose removal is tried, by the cost predicted after it.
 template <class Scalar>
-std::vector<Index> removal_order(const SearchState<Scalar>& state, const FittedKernels& model) {
+std::vector<Index> removal_order(SearchState<Scalar>& state, FittedKernels& model) {
     const BackwardEliminationOptions& options = state.options.backward;
-    std::vector<std::pair<double, Index>> order;
-    for (Index j = 0; j < model.size(); ++j) order.emplace_back(model.removal_cost(j), j);
-    std::sort(order.begin(), order.end());
-    if (static_cast<Index>(order.size()) > options.predictions)
-        order.resize(static_cast<std::size_t>(options.predictions));
-    for (auto& [cost, j] : order) cost = state.lm.predicted_cost_without(model, j, options.damping);
-    std::sort(order.begin(), order.end());
+    state.lm.linearize(model);
+    const Vector predicted = state.lm.predicted_costs_without(model, options.damping);
+    std::vector<Index> order(static_cast<std::size_t>(model.size()));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index l, Index r) { return predicted(l) < predicted(r); });
     if (static_cast<Index>(order.size()) > options.tries)
         order.resize(static_cast<std::size_t>(options.tries));
-    std::vector<Index> kernels(order.size());
-    std::transform(order.begin(), order.end(), kernels.begin(),
-                   [](const auto& entry) { return entry.second; });
-    return kernels;
+    return order;
+}
+
+/// The model without kernel j, of which the neighbours of j may move.
+template <class Scalar>
+FittedKernels without_kernel(SearchState<Scalar>& state, const FittedKernels& model, Index j) {
+    return state.lm.without(model, j,
+                            state.lm.neighbours(model.fit.nodes, column_ref(model.fit.nodes, j),
+                                                1 + state.options.moving_kernels));
 }
 
 }  // namespace detail
 
 /// Removes kernels one by one while the score falls. removal_order() says which are tried; a minimisation over the
-/// nodes that remain decides.
+/// neighbours of what was removed decides, and the first that lowers the score is accepted. A trial ends early where
+/// it is not expected to.
 template <class Scalar = double>
 FittedKernels backward_elimination(SearchState<Scalar>& state, FittedKernels model) {
     Score score = state.criterion.score(model);
-    while (model.size() > 0) {
-        const std::optional<Score> good_enough = state.criterion.early_accept_threshold(score);
-        std::optional<Incumbent> best;
+    for (bool removed = true; removed && model.size() > 0;) {
+        removed = false;
+        const double needed = state.criterion.cost_to_beat(score, model.size() - 1);
         for (const Index j : detail::removal_order(state, model)) {
-            FittedKernels trial = state.lm.minimize(without_column(model.fit.nodes, j), state.options.trial);
-            const Score value = state.criterion.score(trial);
-            if (!best || value < best->score) best = {std::move(trial), value};
-            if (good_enough && best->score < *good_enough) break;
+            FittedKernels trial =
+                state.lm.resume(detail::without_kernel(state, model, j), state.options.trial, needed);
+            if (!(state.criterion.score(trial) < score)) continue;
+            model = detail::settled(state, std::move(trial));
+            score = state.criterion.score(model);
+            state.offer(model, score);
+            removed = true;
+            break;
         }
-        if (!best || !(best->score < score)) break;
-        model = std::move(best->model);
-        score = best->score;
-        state.offer(model, score);
     }
     return model;
 }

@@ -1,21 +1,20 @@
 #pragma once
 
 #include <kernelet/search/gram_matrices.hpp>
+#include <kernelet/search_options.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 namespace kernelet {
 
-/// The cost as a quadratic function of the nodes around a model, its coefficients eliminated (variable
-/// projection): all that Levenberg and Marquardt's method needs.
-struct QuadraticModel {
-    Matrix inverse{};  ///< G⁻¹ = (Φ'WΦ + ridge)⁻¹, W the weights, or half the curvature of the loss, K x K
-    Matrix cross{};    ///< Φ'WB, K x Kf
-    Matrix reduced{};  ///< M = B'WB − B'WΦ G⁻¹ Φ'WB, Kf x Kf
-    Matrix pull{};     ///< B'W(y − Φa), Kf x q
+/// How the coefficients of a quadratic loss are penalised.
+struct EliminationTerms {
+    double ridge{};  ///< of ‖a‖², Σ w included
+    bool intercept = false;
 };
 
 /// The minimum over (a, b) of a quadratic loss.
@@ -23,7 +22,18 @@ struct EliminatedCoefficients {
     double cost{};          ///< Σ h ‖Φa + b − t‖² + ridge ‖a‖²
     Matrix coefficients{};  ///< a, K x q
     Vector offset{};        ///< b, q; 0 without an intercept
-    QuadraticModel quadratic{};
+};
+
+/// The curvature of the cost in the nodes of the kernels that move, the coefficients of all eliminated (variable
+/// projection), with the sums that it follows from: kernels are removed from them, or held, without another pass over
+/// the samples.
+struct QuadraticModel {
+    MovingKernels kernels{};  ///< at which it was computed
+    GramMatrices sums{};      ///< W the weights, or half the curvature of the loss
+    double total{};           ///< Σ h, the trace of W
+    Matrix inverse{};         ///< G⁻¹ = (Φ'WΦ + ridge)⁻¹, K x K
+    Matrix cross{};           ///< Φ'WB, K x mf, m kernels moving
+    Matrix reduced{};         ///< M = B'WB − B'WΦ G⁻¹ Φ'WB, mf x mf
 };
 
 namespace detail {
@@ -46,75 +56,59 @@ Matrix gram_factor(const Matrix& gram, double ridge, double total) {
     return factor;
 }
 
-/// Where the columns of Φ, B and t stand in GramMatrices with b columns per kernel.
-struct GramColumns {
-    std::vector<Index> values{}, slopes{}, targets{};
-
-    GramColumns(Index kernels, Index b, Index outputs) {
-        for (Index j = 0; j < kernels; ++j) {
-            values.push_back(j * b);
-            for (Index c = 1; c < b; ++c) slopes.push_back(j * b + c);
-        }
-        for (Index o = 0; o < outputs; ++o) targets.push_back(kernels * b + o);
-    }
-};
-
-/// The minimum without kernels, Σ h t²; with an intercept, about the weighted mean.
+/// All of the matrix of sums; an intercept takes the weighted mean from every column.
 template <class Scalar = double>
-EliminatedCoefficients eliminated_without_kernels(const WorkingSquares& working, bool intercept) {
-    const Index q = working.target.cols();
-    EliminatedCoefficients out;
-    out.cost = squared_norm<Scalar>(working.target);
-    out.coefficients = Matrix::Zero(0, q);
-    out.offset = Vector::Zero(q);
-    if (!intercept) return out;
-    add_product_tn<Scalar>(out.offset, working.target, working.root, 1.0 / working.total);
-    out.cost -= working.total * squared_norm<Scalar>(out.offset);
-    return out;
+Matrix centered_gram(const GramMatrices& sums, double total, bool intercept) {
+    Matrix full = sums.gram;
+    if (intercept) add_outer<Scalar>(full, -1.0 / total, sums.totals.data(), sums.totals.data());
+    return full;
 }
 
 }  // namespace detail
 
-/// How the coefficients of a quadratic loss are penalised.
-struct EliminationTerms {
-    double ridge{};  ///< of ‖a‖², Σ w included
-    bool intercept = false;
-};
-
-/// The minimum over (a, b) from the sums over the samples, with B or without. An intercept takes the weighted mean
-/// from every column. O((K (1 + f))³).
+/// The minimum over (a, b) from the sums over the samples without B: the last q columns are those of the targets.
+/// O(K³).
 template <class Scalar = double>
-EliminatedCoefficients eliminate_coefficients(const GramMatrices& sums, const WorkingSquares& working,
-                                              Index kernels, const EliminationTerms& terms) {
-    const Index q = working.target.cols(), k = kernels, b = k > 0 ? (sums.gram.cols() - q) / k : 1;
-    EliminatedCoefficients out = detail::eliminated_without_kernels<Scalar>(working, terms.intercept);
-    if (k == 0) return out;
-    Matrix full = sums.gram;
-    detail::mirror_lower(full);
-    const detail::GramColumns columns(k, b, q);
-    if (terms.intercept)
-        detail::add_outer<Scalar>(full, -1.0 / working.total, sums.totals.data(), sums.totals.data());
-    const Matrix factor = detail::gram_factor<Scalar>(
-        detail::entries_of<Scalar>(full, columns.values, columns.values), terms.ridge, working.total);
-    QuadraticModel& quadratic = out.quadratic;
+EliminatedCoefficients eliminate_coefficients(const GramMatrices& sums, double total, Index outputs,
+                                              const EliminationTerms& terms) {
+    const Index q = outputs, k = sums.gram.cols() - q;
+    const Matrix full = detail::centered_gram<Scalar>(sums, total, terms.intercept);
+    EliminatedCoefficients out;
+    for (Index o = 0; o < q; ++o) out.cost += full(k + o, k + o);
+    out.coefficients = detail::ConstBlock(full).part(0, k, k, q).copied();
+    out.offset = Vector::Zero(q);
+    if (k > 0) {
+        const Matrix right = out.coefficients;  // Φ'Wt
+        detail::cholesky_solve<Scalar>(
+            detail::gram_factor<Scalar>(detail::ConstBlock(full).part(0, 0, k, k).copied(), terms.ridge,
+                                        total),
+            out.coefficients);
+        out.cost -= detail::dot<Scalar>(right, out.coefficients);
+    }
+    for (Index o = 0; terms.intercept && o < q; ++o) {
+        out.offset(o) = sums.totals(k + o) / total;
+        for (Index j = 0; j < k; ++j) out.offset(o) -= out.coefficients(j, o) * sums.totals(j) / total;
+    }
+    return out;
+}
+
+/// What follows from the sums with B: M = B'WB − B'WΦ G⁻¹ Φ'WB through L⁻¹Φ'WB, G = LL'. O(K (m f)²).
+template <class Scalar = double>
+void eliminate_coefficients(QuadraticModel& quadratic, Index outputs, const EliminationTerms& terms) {
+    const Index k = quadratic.kernels.size(), first = k + outputs;
+    const Matrix full = detail::centered_gram<Scalar>(quadratic.sums, quadratic.total, terms.intercept);
+    const detail::ConstBlock all(full);
+    const Index slopes = full.cols() - first;
+    const Matrix factor =
+        detail::gram_factor<Scalar>(all.part(0, 0, k, k).copied(), terms.ridge, quadratic.total);
     quadratic.inverse = Matrix::Identity(k, k);
     detail::cholesky_solve<Scalar>(factor, quadratic.inverse);
-    const Matrix right = detail::entries_of<Scalar>(full, columns.values, columns.targets);  // Φ'Wt
-    out.coefficients = right;
-    detail::cholesky_solve<Scalar>(factor, out.coefficients);
-    out.cost -= detail::dot<Scalar>(right, out.coefficients);
-    for (Index o = 0; terms.intercept && o < q; ++o)
-        for (Index j = 0; j < k; ++j)
-            out.offset(o) -= out.coefficients(j, o) * sums.totals(j * b) / working.total;
-    quadratic.cross = detail::entries_of<Scalar>(full, columns.values, columns.slopes);
-    quadratic.reduced = detail::entries_of<Scalar>(full, columns.slopes, columns.slopes);
-    quadratic.pull = detail::entries_of<Scalar>(full, columns.slopes, columns.targets);
-    // M = B'WB − B'WΦ G⁻¹ Φ'WB through L⁻¹Φ'WB, G = LL', and B'W(t − Φa)
+    quadratic.cross = all.part(0, first, k, slopes).copied();
+    quadratic.reduced = all.part(first, first, slopes, slopes).copied();
     Matrix half = quadratic.cross;
     detail::solve_lower<Scalar>(factor, half);
-    detail::add_product_tn<Scalar>(quadratic.reduced, half, half, -1.0);
-    detail::add_product_tn<Scalar>(quadratic.pull, quadratic.cross, out.coefficients, -1.0);
-    return out;
+    detail::rank_update_tn<Scalar>(quadratic.reduced, half, -1.0);
+    detail::mirror_lower(quadratic.reduced);
 }
 
 /// Coefficients of a loss other than the squared one, and the cost without the prior on widths.
@@ -123,36 +117,31 @@ struct NewtonCoefficients {
     Matrix coefficients{};  ///< K x q
     Vector offset{};        ///< q
     Matrix prediction{};    ///< Φa + b, q x n
-    Vector masses{};        ///< Σ_i w_i k_ij² / mean w, K
 };
 
 /// Minimises Σ w ℓ(Φa + b) + ridge ‖a‖² over (a, b) by Newton's method on the smoothed loss, a step halved until
-/// the cost falls. `start` may be empty. O(n K²) per step; holds Φ, n x K.
+/// the cost falls. O(n K²) per step.
 template <class Scalar = double>
 class NewtonElimination {
 public:
-    NewtonElimination(const SearchProblem& problem, const Matrix& nodes, EliminationTerms terms)
-        : problem_(problem), terms_(terms), phi_(problem.points.size(), nodes.cols()) {
-        for (Index j = 0; j < nodes.cols(); ++j)
-            detail::kernel_column(problem.kernel, problem.points, detail::column_ref(nodes, j), &phi_(0, j));
-    }
+    /// Φ is n x K. Holds references.
+    NewtonElimination(const SearchProblem& problem, const detail::ConstBlock& phi, EliminationTerms terms)
+        : problem_(problem), terms_(terms), phi_(phi) {}
 
-    NewtonCoefficients minimize(const KernelExpansion& start) const {
-        constexpr int max_steps = 25;
-        constexpr double settled = 1e-7;  // relative decrease of the cost
-        const Index k = phi_.cols(), q = problem_.outputs();
+    /// `start` may be empty. Ends early where a cost below `needed` is out of reach: steps gain less and less.
+    NewtonCoefficients minimize(const KernelExpansion& start, const NewtonOptions& options,
+                                double needed = std::numeric_limits<double>::infinity()) const {
+        const Index k = phi_.cols, q = problem_.outputs();
         const bool begun = start.coefficients.rows() == k && start.offset.size() == q;
-        NewtonCoefficients now{0.0,
-                               begun ? start.coefficients : Matrix::Zero(k, q),
-                               begun ? start.offset : Vector::Zero(q),
-                               {},
-                               masses()};
+        NewtonCoefficients now{
+            0.0, begun ? start.coefficients : Matrix::Zero(k, q), begun ? start.offset : Vector::Zero(q), {}};
         now.prediction = values(now.coefficients, now.offset);
         now.cost = cost(now.prediction, now.coefficients);
-        for (int step = 0; step < max_steps; ++step) {
+        for (Index step = 0; step < options.max_steps; ++step) {
             const double before = now.cost;
             if (!advance(now)) break;
-            if (before - now.cost <= settled * before) break;
+            const double decrease = before - now.cost;
+            if (decrease <= options.min_decrease * before || now.cost - decrease > needed) break;
         }
         detail::require(std::isfinite(now.cost), "the ", problem_.loss.loss().held_name(), " loss or the ",
                         problem_.kernel.held_name(), " kernel returned a value that is not finite");
@@ -160,15 +149,6 @@ public:
     }
 
 private:
-    Vector masses() const {
-        const Vector& weights = problem_.loss.weights();
-        const double mean = detail::sum<Scalar>(weights) / static_cast<double>(weights.size());
-        Vector out = Vector::Zero(phi_.cols());
-        for (Index j = 0; j < phi_.cols(); ++j)
-            for (Index i = 0; i < phi_.rows(); ++i) out(j) += weights(i) * phi_(i, j) * phi_(i, j) / mean;
-        return out;
-    }
-
     Matrix values(const Matrix& a, const Vector& offset) const {
         Matrix f = detail::transposed<Scalar>(detail::product<Scalar>(phi_, a));
         detail::add_to_rows(f, offset);
@@ -183,8 +163,11 @@ private:
     bool advance(NewtonCoefficients& now) const {
         constexpr double shortest = 1e-4;
         const WorkingSquares working = problem_.loss.linearize(now.prediction);
+        const auto fill = [&](Index first, const detail::Block& to) {
+            detail::copy(phi_.part(first, 0, to.rows, to.cols), to);
+        };
         const EliminatedCoefficients newton = eliminate_coefficients<Scalar>(
-            held_gram_matrices<Scalar>(phi_, working), working, phi_.cols(), terms_);
+            value_gram_matrices<Scalar>(phi_.cols, working, fill), working.total, problem_.outputs(), terms_);
         const Matrix towards = values(newton.coefficients, newton.offset) - now.prediction;
         for (double length = 1.0; length > shortest; length *= 0.5) {
             NewtonCoefficients next = now;
@@ -203,7 +186,7 @@ private:
 
     const SearchProblem& problem_;
     EliminationTerms terms_;
-    Matrix phi_;
+    detail::ConstBlock phi_;
 };
 
 }  // namespace kernelet

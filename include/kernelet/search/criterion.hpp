@@ -7,6 +7,7 @@
 #include <cmath>
 #include <compare>
 #include <functional>
+#include <limits>
 #include <optional>
 
 namespace kernelet {
@@ -63,6 +64,20 @@ struct Criterion {
         return out;
     }
 
+    /// The cost below which a model of so many kernels is better than a score; infinite where more than the cost
+    /// decides. By halving: the misfit grows with the cost.
+    double cost_to_beat(const Score& score, Index kernels) const {
+        if (violation || score.excess > 0.0) return std::numeric_limits<double>::infinity();
+        const double allowed = score.value - price() * static_cast<double>(kernels);
+        double lo = 0.0, hi = energy;
+        while (misfit(hi) < allowed) hi *= 2.0;
+        for (int halving = 0; halving < 60; ++halving) {
+            const double cost = 0.5 * (lo + hi);
+            (misfit(cost) < allowed ? lo : hi) = cost;
+        }
+        return hi;
+    }
+
     /// Of a kernel, in the unit of the score's value.
     double price() const {
         if (violation) return 1.0;
@@ -70,14 +85,6 @@ struct Criterion {
             return options.label_price_fraction * parameters *
                    std::log(std::max(options.label_information * residuals, 2.0));
         return parameters * std::log(std::max(residuals, 2.0));
-    }
-
-    /// A model better than this after the removal of a kernel is accepted at once; none where the number
-    /// of kernels itself is minimised.
-    std::optional<Score> early_accept_threshold(Score score) const {
-        if (violation) return std::nullopt;
-        score.value -= options.early_accept_fraction * price();
-        return score;
     }
 
     /// Whether a model with more kernels is worth them: towards the tolerance, or by the score.

@@ -1,18 +1,24 @@
 #pragma once
 
 #include <kernelet/search/coefficient_elimination.hpp>
+#include <kernelet/search/expansion_gradient.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace kernelet {
 
-/// An expansion whose coefficients are at their optimum, with its cost and the quadratic model around it.
+/// An expansion whose coefficients are at their optimum, its cost and the gradient of that in the nodes.
 struct FittedKernels {
     KernelExpansion fit{};
     double cost{};    ///< Σ w ℓ + ridge Σ w ‖a‖² + the cost of the widths
     Vector masses{};  ///< Σ_i w_i k_ij² / mean w, K: how many samples' worth of data a kernel sees
-    QuadraticModel quadratic{};
+    Vector pull{};    ///< −½ ∂(Σ w ℓ)/∂(z/w, log θ), Kf
+    /// The curvature around these nodes, or around ones that it was kept from; none where it is not known.
+    std::optional<QuadraticModel> quadratic{};
 
     Index size() const { return fit.size(); }
 
@@ -22,18 +28,21 @@ struct FittedKernels {
         double squares = 0.0;
         for (Index o = 0; o < fit.coefficients.cols(); ++o)
             squares += fit.coefficients(j, o) * fit.coefficients(j, o);
-        return squares / quadratic.inverse(j, j);
+        return squares / quadratic->inverse(j, j);
     }
 };
 
 /// The objective of a search problem as a function of the nodes, the coefficients eliminated: exactly for the
-/// squared loss, by Newton's method for others, whose last quadratic model then stands for the loss. Holds a
-/// reference to the problem.
+/// squared loss, by Newton's method for others. Three costs: the cost alone O(n K (K + d)), its gradient O(n K d) more,
+/// its curvature O(n (K (1 + f))²). Holds a reference to the problem.
 template <class Scalar = double>
 class Evaluation {
 public:
     explicit Evaluation(const SearchProblem& problem)
-        : problem_(problem), steps_(problem.kernel, problem.domain), priors_(problem.priors) {
+        : problem_(problem),
+          steps_(problem.kernel, problem.domain),
+          priors_(problem.priors),
+          gradient_(problem) {
         if (problem.loss.is_squared()) squares_ = problem.loss.linearize({});
         energy_ = at(Matrix(problem.domain.rows(), 0)).cost;
     }
@@ -48,25 +57,56 @@ public:
     /// The cost without kernels: for the squared loss Σ w ‖y‖², about the mean where there is an intercept.
     double energy() const { return energy_; }
 
-    /// The model at these nodes.
-    FittedKernels at(Matrix nodes) const { return at(std::move(nodes), KernelExpansion{}); }
-    /// The same with coefficients to begin from.
-    FittedKernels at(Matrix nodes, const KernelExpansion& start) const {
-        if (problem_.loss.is_squared()) return by_least_squares(std::move(nodes));
-        NewtonCoefficients newton = NewtonElimination<Scalar>(problem_, nodes, terms()).minimize(start);
-        return by_newton(std::move(newton), std::move(nodes));
+    /// The model at these nodes, with coefficients to begin from where that matters.
+    FittedKernels at(Matrix nodes, const KernelExpansion& start = {}, const NewtonOptions& newton = {}) {
+        return *improved(std::move(nodes), start, newton, std::numeric_limits<double>::infinity());
     }
 
-    /// The model at these nodes where it costs less than `now`.
-    std::optional<FittedKernels> improved(Matrix nodes, const FittedKernels& now) const {
-        if (problem_.loss.is_squared()) {
-            FittedKernels next = by_least_squares(std::move(nodes));
-            if (next.cost < now.cost) return next;
-            return std::nullopt;
+    /// The model at these nodes where it costs less than `cost`.
+    std::optional<FittedKernels> improved(Matrix nodes, const KernelExpansion& start,
+                                          const NewtonOptions& newton, double cost) {
+        const double widths = width_cost(nodes);
+        FittedKernels out = problem_.loss.is_squared() ? by_least_squares(nodes)
+                                                       : by_newton(nodes, start, newton, cost - widths);
+        out.cost += widths;
+        if (!(out.cost < cost) && cost < std::numeric_limits<double>::infinity()) return std::nullopt;
+        out.fit.nodes = std::move(nodes);
+        add_pull(out);
+        return out;
+    }
+
+    /// The curvature at the nodes of a model, of which some move.
+    QuadraticModel quadratic(const FittedKernels& model, std::vector<Index> moving) const {
+        QuadraticModel out;
+        const WorkingSquares working =
+            problem_.loss.is_squared() ? squares_ : problem_.loss.linearize(problem_.prediction(model.fit));
+        out.kernels = {model.fit.nodes, std::move(moving)};
+        out.total = working.total;
+        out.sums = gram_matrices<Scalar>(problem_, steps_, out.kernels, working);
+        eliminate_coefficients<Scalar>(out, problem_.outputs(), terms());
+        return out;
+    }
+
+    /// The curvature without kernel j, of which some of the kernels that moved still do: from the sums at hand.
+    /// `moving` are numbers of kernels before the removal.
+    QuadraticModel without(const QuadraticModel& all, Index j, const std::vector<Index>& moving) const {
+        const Index k = all.kernels.size(), first = k + problem_.outputs(), f = steps_.size();
+        std::vector<Index> kept;
+        for (Index c = 0; c < first; ++c)
+            if (c != j) kept.push_back(c);
+        QuadraticModel out;
+        out.kernels.nodes = without_column(all.kernels.nodes, j);
+        for (Index m = 0; m < all.kernels.moving_size(); ++m) {
+            const Index i = all.kernels.moving[static_cast<std::size_t>(m)];
+            if (i == j || !std::binary_search(moving.begin(), moving.end(), i)) continue;
+            out.kernels.moving.push_back(i < j ? i : i - 1);
+            for (Index c = 0; c < f; ++c) kept.push_back(first + m * f + c);
         }
-        NewtonCoefficients next = NewtonElimination<Scalar>(problem_, nodes, terms()).minimize(now.fit);
-        if (!(next.cost + width_cost(nodes) < now.cost)) return std::nullopt;
-        return by_newton(std::move(next), std::move(nodes));
+        out.total = all.total;
+        out.sums = {detail::entries_of<Scalar>(all.sums.gram, kept, kept),
+                    detail::entries_of<Scalar>(all.sums.totals, kept)};
+        eliminate_coefficients<Scalar>(out, problem_.outputs(), terms());
+        return out;
     }
 
     /// The prior's cost of the widths of one node.
@@ -88,43 +128,99 @@ private:
         return {priors_.ridge * detail::sum<Scalar>(problem_.loss.weights()), problem_.intercept};
     }
 
-    FittedKernels by_least_squares(Matrix nodes) const {
-        const GramMatrices sums = gram_matrices<Scalar>(problem_, steps_, nodes, squares_);
+    /// Kernel values of one strip of samples.
+    void fill_values(const Matrix& nodes, Index first, const detail::Block& to) const {
+        for (Index j = 0; j < nodes.cols(); ++j)
+            detail::kernel_run(problem_.kernel, problem_.points, detail::column_ref(nodes, j), first,
+                               to.columns(j, 1));
+    }
+
+    /// Whether all kernel values of a model are held between the passes of one evaluation: 32 MB at most. Newton's
+    /// method on other losses needs them several times and always holds them.
+    bool holds(Index kernels) const {
+        constexpr Index most = Index{1} << 22;
+        return !problem_.loss.is_squared() || problem_.points.size() * kernels <= most;
+    }
+
+    /// Φ, n x K, in memory that is used again.
+    detail::ConstBlock hold_values(const Matrix& nodes) {
+        const Index n = problem_.points.size(), k = nodes.cols();
+        if (phi_.cols() < k)
+            phi_.resize(n + 8, k);  // columns a power of two apart share their place in the cache
+        const detail::Block phi = detail::Block(phi_).part(0, 0, n, k);
+        detail::parallel_for(
+            detail::strips_of(n),
+            [&](Index s) {
+                const Index first = s * detail::strip_rows;
+                fill_values(nodes, first, phi.part(first, 0, std::min(detail::strip_rows, n - first), k));
+            },
+            n * k);
+        return phi;
+    }
+
+    FittedKernels by_least_squares(const Matrix& nodes) {
+        const bool held = holds(nodes.cols());
+        const detail::ConstBlock phi = held ? hold_values(nodes) : detail::ConstBlock(nullptr, 0, 0, 0);
+        const auto fill = [&](Index first, const detail::Block& to) {
+            if (held)
+                detail::copy(phi.part(first, 0, to.rows, to.cols), to);
+            else
+                fill_values(nodes, first, to);
+        };
+        const GramMatrices sums = value_gram_matrices<Scalar>(nodes.cols(), squares_, fill);
         EliminatedCoefficients eliminated =
-            eliminate_coefficients<Scalar>(sums, squares_, nodes.cols(), terms());
+            eliminate_coefficients<Scalar>(sums, squares_.total, problem_.outputs(), terms());
         FittedKernels out;
-        out.cost = eliminated.cost + width_cost(nodes);
-        const Index k = nodes.cols(), b = 1 + steps_.size();
-        out.masses.resize(k);
-        for (Index j = 0; j < k; ++j)
-            out.masses(j) =
-                sums.gram(j * b, j * b) * (static_cast<double>(problem_.points.size()) / squares_.total);
-        out.fit = {std::move(nodes), std::move(eliminated.coefficients), std::move(eliminated.offset)};
-        out.quadratic = std::move(eliminated.quadratic);
+        out.cost = eliminated.cost;
+        out.masses.resize(nodes.cols());
+        for (Index j = 0; j < nodes.cols(); ++j)
+            out.masses(j) = sums.gram(j, j) * (static_cast<double>(problem_.points.size()) / squares_.total);
+        out.fit.coefficients = std::move(eliminated.coefficients);
+        out.fit.offset = std::move(eliminated.offset);
         return out;
     }
 
-    FittedKernels by_newton(NewtonCoefficients newton, Matrix nodes) const {
-        const Index k = nodes.cols();
-        const WorkingSquares working = problem_.loss.linearize(newton.prediction);
-        EliminatedCoefficients eliminated = eliminate_coefficients<Scalar>(
-            gram_matrices<Scalar>(problem_, steps_, nodes, working), working, k, terms());
+    FittedKernels by_newton(const Matrix& nodes, const KernelExpansion& start, const NewtonOptions& options,
+                            double needed) {
+        const detail::ConstBlock phi = hold_values(nodes);
+        NewtonCoefficients newton =
+            NewtonElimination<Scalar>(problem_, phi, terms()).minimize(start, options, needed);
         FittedKernels out;
-        out.quadratic = std::move(eliminated.quadratic);
-        // The elimination returns the next, untested Newton iterate; shift the gradient back to the accepted one.
-        if (k > 0)
-            detail::add_product_tn<Scalar>(out.quadratic.pull, out.quadratic.cross,
-                                           Matrix(eliminated.coefficients - newton.coefficients));
-        out.masses = std::move(newton.masses);
-        out.cost = newton.cost + width_cost(nodes);
-        out.fit = {std::move(nodes), std::move(newton.coefficients), std::move(newton.offset)};
+        out.cost = newton.cost;
+        out.masses = masses(phi);
+        out.fit.coefficients = std::move(newton.coefficients);
+        out.fit.offset = std::move(newton.offset);
         return out;
+    }
+
+    Vector masses(const detail::ConstBlock& phi) const {
+        const Vector& weights = problem_.loss.weights();
+        const double mean = detail::sum<Scalar>(weights) / static_cast<double>(weights.size());
+        Vector out(phi.cols);
+        for (Index j = 0; j < phi.cols; ++j)
+            out(j) = detail::weighted_squares<Scalar>(phi.column(j), weights.data(), phi.rows) / mean;
+        return out;
+    }
+
+    void add_pull(FittedKernels& out) const {
+        out.pull.resize(out.size() * steps_.size());
+        if (out.size() == 0) return;
+        const detail::ConstBlock phi =
+            holds(out.size()) ? detail::ConstBlock(phi_).part(0, 0, problem_.points.size(), out.size())
+                              : detail::ConstBlock(nullptr, 0, 0, 0);
+        const Matrix slopes = gradient_(out.fit, phi).nodes;
+        Index at = 0;
+        for (Index j = 0; j < out.size(); ++j)
+            for (const Index row : steps_.rows())
+                out.pull(at++) = slopes(row, j) * steps_.unit(detail::column_ref(out.fit.nodes, j), row);
     }
 
     const SearchProblem& problem_;
     NodeSteps steps_;
     Priors priors_;
+    ExpansionGradient<Scalar> gradient_;
     WorkingSquares squares_{};  // of the squared loss: the same for every model
+    Matrix phi_{};              // the kernel values of the last model, where they are held
     double energy_{};
 };
 

@@ -39,7 +39,9 @@ public:
         Vector offset{};  ///< −½ ∂cost/∂b, q
     };
 
-    Gradient operator()(const KernelExpansion& model) const {
+    /// The kernel values of the samples at the nodes, n x K, are computed where they are not given.
+    Gradient operator()(const KernelExpansion& model,
+                        const detail::ConstBlock& held = {nullptr, 0, 0, 0}) const {
         const Index k = model.size(), q = model.offset.size(), rows = model.nodes.rows();
         const Matrix c = log_coefficients(model.nodes);
         // Chunks do not depend on the threads, nor does the order in which they are added up.
@@ -53,7 +55,7 @@ public:
                 Gradient& part = parts[static_cast<std::size_t>(chunk)];
                 part = {0.0, Matrix::Zero(c.size() > 0 ? c.rows() : rows, k), Matrix::Zero(k, q),
                         Vector::Zero(q)};
-                Scratch scratch{Matrix(block, k), Matrix(block, k)};
+                Scratch scratch{held, Matrix(held.cols > 0 ? 0 : block, k), Matrix(block, k)};
                 for (Index b = chunk * blocks / chunks; b < (chunk + 1) * blocks / chunks; ++b) {
                     problem_.poll();
                     add_block(model, c, b * block, scratch, part);
@@ -75,8 +77,9 @@ private:
     static constexpr Index block = 8 * detail::TiledPoints::tile;  // rows of a product: more gain no speed
 
     struct Scratch {
-        Matrix values;  // V, block x K
-        Matrix along;   // P'a', block x K
+        const detail::ConstBlock& held;  // V, n x K, or nothing
+        Matrix values;                   // V, block x K, where it is not held
+        Matrix along;                    // P'a', block x K
     };
 
     Vector shifted(const Matrix& nodes, Index j) const {
@@ -124,9 +127,11 @@ private:
     void add_block(const KernelExpansion& model, const Matrix& c, Index first, Scratch& scratch,
                    Gradient& sum) const {
         const Index k = model.size(), m = std::min(block, problem_.points.size() - first);
-        const detail::Block v = detail::Block(scratch.values).part(0, 0, m, k);
+        const bool held = scratch.held.cols > 0;
+        const detail::ConstBlock v =
+            held ? scratch.held.part(first, 0, m, k) : detail::ConstBlock(scratch.values).part(0, 0, m, k);
         const detail::Block g = detail::Block(scratch.along).part(0, 0, m, k);
-        fill_values(model, c, first, v);
+        if (!held) fill_values(model, c, first, detail::Block(scratch.values).part(0, 0, m, k));
         Matrix prediction = detail::transposed<Scalar>(detail::product<Scalar>(v, model.coefficients));
         detail::add_to_rows(prediction, model.offset);
         const Matrix pull = problem_.loss.pull(prediction, first), pull_t = detail::transposed<Scalar>(pull);

@@ -15,10 +15,10 @@ namespace kernelet {
 
 /// Whether a second-order search over so many kernels would take minutes: a step takes n (K f)² + (K f)³
 /// multiplications, and a search about a thousand steps.
-inline bool needs_first_order(const SearchProblem& problem, Index free_rows, Index kernels,
+inline bool needs_first_order(Index samples, Index free_rows, Index kernels,
                               const FirstOrderOptions& options) {
     const auto parameters = static_cast<double>(kernels * free_rows);
-    return parameters * parameters * (static_cast<double>(problem.points.size()) + parameters) >
+    return parameters * parameters * (static_cast<double>(samples) + parameters) >
            options.max_second_order_work;
 }
 

@@ -4,133 +4,210 @@
 #include <kernelet/search/search_problem.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace kernelet {
 
-/// Sums over the samples of a weighted least-squares problem, Φ the kernel values, B = ∂Φ/∂(z/w, log θ) and t the
-/// targets. The columns of one kernel stand together: [φ_j, B_j] for j = 1 ... K, then t.
+/// Sums over the samples of a weighted least-squares problem: with Φ the kernel values, t the targets and
+/// B = ∂Φ/∂(z/w, log θ) of the kernels that move, columns [Φ t B], those of one kernel in B together.
 struct GramMatrices {
-    Matrix gram{};    ///< [Φ B t]' W [Φ B t], lower triangle
-    Vector totals{};  ///< [Φ B t]' W 1
+    Matrix gram{};    ///< [Φ t B]' W [Φ t B]
+    Vector totals{};  ///< [Φ t B]' W 1
+
+    static GramMatrices zero(Index columns) {
+        return {Matrix::Zero(columns, columns), Vector::Zero(columns)};
+    }
+    static void join(GramMatrices& sum, const GramMatrices& other) {
+        detail::add_scaled(sum.gram, 1.0, other.gram);
+        detail::add_scaled(sum.totals, 1.0, other.totals);
+    }
+};
+
+/// Kernels of a model and those among them whose nodes move, in rising order.
+struct MovingKernels {
+    Matrix nodes{};
+    std::vector<Index> moving{};
+
+    static MovingKernels all(Matrix nodes) {
+        MovingKernels out{std::move(nodes), {}};
+        for (Index j = 0; j < out.nodes.cols(); ++j) out.moving.push_back(j);
+        return out;
+    }
+
+    Index size() const { return nodes.cols(); }
+    Index moving_size() const { return static_cast<Index>(moving.size()); }
 };
 
 namespace detail {
 
-/// One tile of samples of √W [φ_j, B_j] for the kernels within reach.
-class GramTile {
+/// Rows from one column of a packed strip to the next: columns a power of two apart share their place in the cache.
+inline constexpr Index strip_stride = strip_rows + 8;
+
+/// One strip of samples of √W [Φ t B], of the kernels within reach.
+class GramStrip {
 public:
-    /// Kernels farther from a tile than this fraction of their reach are left out: exp(−6²/2) = 1.5e-8 for a
-    /// Gaussian. The final coefficients are fitted with nothing left out.
+    /// Kernels farther from a strip than this fraction of their reach are left out: exp(−6²/2) = 1.5e-8 for a
+    /// Gaussian. Only the direction of a step depends on these sums; costs and gradients leave nothing out.
     static constexpr double reach_fraction = 0.7;
 
-    GramTile(const SearchProblem& problem, const NodeSteps& steps, const Matrix& nodes, Index outputs)
+    /// Holds references.
+    GramStrip(const SearchProblem& problem, const NodeSteps& steps, const MovingKernels& kernels,
+              const WorkingSquares& working)
         : problem_(problem),
           steps_(steps),
-          nodes_(nodes),
-          jet_(TiledPoints::tile, 1 + nodes.rows()),
-          packed_(TiledPoints::tile, nodes.cols() * (1 + steps.size()) + outputs),
-          reach_(nodes.cols()) {
-        for (Index j = 0; j < nodes.cols(); ++j)
-            reach_(j) = reach_fraction * reach_of(problem.kernel, column_ref(nodes, j));
-    }
+          kernels_(kernels),
+          working_(working),
+          jet_(strip_stride, 1 + kernels.nodes.rows()),
+          packed_(strip_stride,
+                  kernels.size() + working.target.cols() + kernels.moving_size() * steps.size()) {}
 
-    /// Fills the tile with √W [φ_j, B_j], kernel by kernel, then √W t.
-    void pack(Index t, const WorkingSquares& working) {
-        const TiledPoints& points = problem_.points;
-        const Index m = points.count(t), first = points.first(t);
-        const double* root = working.root.data() + first;
-        const Block jet = Block(jet_).part(0, 0, m, jet_.cols());
-        const Block packed = Block(packed_).part(0, 0, m, packed_.cols());
-        Index column = 0;
-        kernels_.clear();
-        for (Index j = 0; j < nodes_.cols(); ++j) {
-            const ConstVectorRef node = column_ref(nodes_, j);
-            if (!points.touches(t, node.data(), reach_(j))) continue;
-            kernels_.push_back(j);
-            problem_.kernel.jet(points.rows(t), node, matrix_ref(jet));
-            scale_rows(packed.columns(column++, 1), root, jet.columns(0, 1));
-            for (const Index row : steps_.rows())
-                scale_rows(packed.columns(column++, 1), root, jet.columns(1 + row, 1),
-                           steps_.unit(node, row));
+    void pack(Index strip) {
+        first_ = strip * strip_rows;
+        rows_ = std::min(strip_rows, problem_.points.size() - first_);
+        find_columns();
+        const Index q = working_.target.cols(), values = count_of(reached_), f = steps_.size();
+        Index slope = values + q;
+        auto moving = kernels_.moving.begin();
+        for (Index r = 0; r < values; ++r) {
+            const Index j = reached_[static_cast<std::size_t>(r)];
+            while (moving != kernels_.moving.end() && *moving < j) ++moving;
+            const ConstVectorRef node = column_ref(kernels_.nodes, j);
+            const auto [from, to] = within_[static_cast<std::size_t>(r)];
+            if (moving == kernels_.moving.end() || *moving != j) {
+                problem_.kernel.values(problem_.points.rows(from, to - from), node,
+                                       run_ref(jet_.data(), to - from));
+                put(r, r, 0, 1.0);
+                continue;
+            }
+            problem_.kernel.jet(problem_.points.rows(from, to - from), node,
+                                matrix_ref(Block(jet_).part(0, 0, to - from, jet_.cols())));
+            put(r, r, 0, 1.0);
+            for (Index c = 0; c < f; ++c) {
+                const Index row = steps_.rows()[static_cast<std::size_t>(c)];
+                put(r, slope++, 1 + row, steps_.unit(node, row));
+            }
         }
-        copy(ConstBlock(working.target).part(first, 0, m, working.target.cols()),
-             packed.columns(column, working.target.cols()));
+        copy(ConstBlock(working_.target).part(first_, 0, rows_, q), Block(packed_).part(0, values, rows_, q));
     }
 
-    /// The kernels within reach of the tile.
-    const std::vector<Index>& kernels() const { return kernels_; }
-    ConstBlock columns(Index rows, Index count) const { return ConstBlock(packed_).part(0, 0, rows, count); }
+    /// Where the columns that are packed stand in [Φ t B], in rising order.
+    const std::vector<Index>& columns() const { return columns_; }
+    ConstBlock packed() const {
+        return ConstBlock(packed_).part(0, 0, rows_, static_cast<Index>(columns_.size()));
+    }
+    /// √W 1.
+    ConstBlock root() const { return ConstBlock(working_.root).part(first_, 0, rows_, 1); }
 
 private:
+    template <class Entry>
+    static Index count_of(const std::vector<Entry>& entries) {
+        return static_cast<Index>(entries.size());
+    }
+
+    /// The kernels within reach and their columns: first of Φ, then of t, then of B.
+    void find_columns() {
+        const Index k = kernels_.size(), q = working_.target.cols(), f = steps_.size();
+        reached_.clear();
+        within_.clear();
+        columns_.clear();
+        for (Index j = 0; j < k; ++j) {
+            const ConstVectorRef node = column_ref(kernels_.nodes, j);
+            const std::pair<Index, Index> rows = problem_.points.within(
+                first_, first_ + rows_, node.data(), reach_fraction * reach_of(problem_.kernel, node));
+            if (rows.first == rows.second) continue;
+            reached_.push_back(j);
+            within_.push_back(rows);
+            columns_.push_back(j);
+        }
+        for (Index o = 0; o < q; ++o) columns_.push_back(k + o);
+        for (Index m = 0; m < kernels_.moving_size(); ++m)
+            if (std::binary_search(reached_.begin(), reached_.end(),
+                                   kernels_.moving[static_cast<std::size_t>(m)]))
+                for (Index c = 0; c < f; ++c) columns_.push_back(k + q + m * f + c);
+    }
+
+    /// A column of the jet of the r-th kernel within reach, times √W and a unit; zero outside of its rows.
+    void put(Index r, Index to, Index source, double unit) {
+        const auto [from, end] = within_[static_cast<std::size_t>(r)];
+        const Index begin = from - first_, m = end - from;
+        const Block column = Block(packed_).part(0, to, rows_, 1);
+        std::fill_n(column.column(0), begin, 0.0);
+        scale_rows(column.part(begin, 0, m, 1), working_.root.data() + from,
+                   ConstBlock(jet_).part(0, source, m, 1), unit);
+        std::fill_n(column.column(0) + begin + m, rows_ - begin - m, 0.0);
+    }
+
     const SearchProblem& problem_;
     const NodeSteps& steps_;
-    const Matrix& nodes_;
+    const MovingKernels& kernels_;
+    const WorkingSquares& working_;
     Matrix jet_, packed_;
-    Vector reach_;
-    std::vector<Index> kernels_{};
+    Index first_{}, rows_{};
+    std::vector<Index> reached_{}, columns_{};
+    std::vector<std::pair<Index, Index>> within_{};  // rows of the kernels reached
 };
 
-/// Adds a small block to a matrix, from (row, column) on.
-inline void add_small(Matrix& to, Index row, Index column, const ConstBlock& from) {
-    for (Index j = 0; j < from.cols; ++j)
-        for (Index i = 0; i < from.rows; ++i) to(row + i, column + j) += from(i, j);
+/// Adds the sums over a strip of which only some columns are packed.
+inline void add_scattered(GramMatrices& sum, const GramMatrices& strip, const std::vector<Index>& columns) {
+    for (Index j = 0; j < strip.gram.cols(); ++j) {
+        const Index to = columns[static_cast<std::size_t>(j)];
+        sum.totals(to) += strip.totals(j);
+        for (Index i = j; i < strip.gram.rows(); ++i)
+            sum.gram(columns[static_cast<std::size_t>(i)], to) += strip.gram(i, j);
+    }
 }
 
 }  // namespace detail
 
-/// The sums at these nodes, tile by tile over the kernels that reach the tile. O(n (K̄ (1 + f))²), K̄ kernels in
-/// reach of a tile. Holds one tile.
+/// The sums at these nodes, strip by strip over the kernels that reach the strip. O(n (K̄ + m̄ f)²), K̄ kernels in reach
+/// of a strip and m̄ of them moving. Same bits for any number of threads.
 template <class Scalar = double>
-GramMatrices gram_matrices(const SearchProblem& problem, const NodeSteps& steps, const Matrix& nodes,
+GramMatrices gram_matrices(const SearchProblem& problem, const NodeSteps& steps, const MovingKernels& kernels,
                            const WorkingSquares& working) {
-    const Index k = nodes.cols(), q = working.target.cols(), b = 1 + steps.size(), all = k * b + q;
-    GramMatrices out{Matrix::Zero(all, all), Vector::Zero(all)};
-    Matrix small(all, all);
-    detail::GramTile tile(problem, steps, nodes, q);
-    detail::add_product_tn<Scalar>(detail::Block(out.totals).part(k * b, 0, q, 1), working.target,
-                                   working.root);
-    for (Index t = 0; t < problem.points.tiles(); ++t) {
-        tile.pack(t, working);
-        const std::vector<Index>& here = tile.kernels();
-        const auto count = static_cast<Index>(here.size());
-        if (count == 0) continue;
-        const Index m = problem.points.count(t), width = count * b + q;
-        const detail::Block part = detail::Block(small).part(0, 0, width, width);
-        detail::fill(part, 0.0);
-        detail::rank_update_tn<Scalar>(part, tile.columns(m, width));
-        Matrix column_sums = Matrix::Zero(count * b, 1);
-        detail::add_product_tn<Scalar>(
-            column_sums, tile.columns(m, count * b),
-            detail::ConstBlock(working.root).part(problem.points.first(t), 0, m, 1));
-        for (Index u = 0; u < count; ++u) {
-            const Index ju = here[static_cast<std::size_t>(u)];
-            for (Index c = 0; c < b; ++c) out.totals(ju * b + c) += column_sums(u * b + c);
-            for (Index v = u; v < count; ++v)
-                detail::add_small(out.gram, here[static_cast<std::size_t>(v)] * b, ju * b,
-                                  part.part(v * b, u * b, b, b));
-            detail::add_small(out.gram, k * b, ju * b, part.part(count * b, u * b, q, b));
+    const Index all = kernels.size() + working.target.cols() + kernels.moving_size() * steps.size();
+    const auto add = [&](Index begin, Index end, GramMatrices& sum) {
+        detail::GramStrip strip(problem, steps, kernels, working);
+        for (Index s = begin; s < end; ++s) {
+            problem.poll();
+            strip.pack(s);
+            const detail::ConstBlock packed = strip.packed();
+            const bool whole = packed.cols == all;
+            GramMatrices some = whole ? GramMatrices{} : GramMatrices::zero(packed.cols);
+            GramMatrices& to = whole ? sum : some;
+            detail::rank_update_tn<Scalar>(to.gram, packed);
+            detail::add_product_tn<Scalar>(to.totals, packed, strip.root());
+            if (!whole) detail::add_scattered(sum, some, strip.columns());
         }
-    }
+    };
+    GramMatrices out =
+        detail::sum_over_strips(detail::strips_of(problem.points.size()), GramMatrices::zero(all), add,
+                                GramMatrices::join, problem.points.size() * all * all / 2);
+    detail::mirror_lower(out.gram);
     return out;
 }
 
-/// The sums without B, from kernel values Φ that are held, n x K. O(n K²).
-template <class Scalar = double>
-GramMatrices held_gram_matrices(const Matrix& phi, const WorkingSquares& working) {
-    constexpr Index strip = 256;  // rows: with ten kernels, 20 KB
-    const Index k = phi.cols(), q = working.target.cols();
-    GramMatrices out{Matrix::Zero(k + q, k + q), Vector::Zero(k + q)};
-    Matrix packed(strip, k + q);
-    for (Index first = 0; first < phi.rows(); first += strip) {
-        const Index m = std::min(strip, phi.rows() - first);
-        const double* root = working.root.data() + first;
-        const detail::Block rows = detail::Block(packed).part(0, 0, m, k + q);
-        detail::scale_rows<Scalar>(rows.columns(0, k), root, detail::ConstBlock(phi).part(first, 0, m, k));
-        detail::copy(detail::ConstBlock(working.target).part(first, 0, m, q), rows.columns(k, q));
-        detail::rank_update_tn<Scalar>(out.gram, rows);
-        detail::add_product_tn<Scalar>(out.totals, rows, detail::ConstBlock(root, m, 1, m));
-    }
+/// The sums without B. `fill(first, values)` writes the kernel values of samples first ... to a block of K columns.
+/// O(n K²).
+template <class Scalar = double, class Fill>
+GramMatrices value_gram_matrices(Index kernels, const WorkingSquares& working, const Fill& fill) {
+    const Index n = working.root.size(), k = kernels, q = working.target.cols();
+    const auto add = [&](Index begin, Index end, GramMatrices& sum) {
+        Matrix packed(detail::strip_stride, k + q);
+        for (Index s = begin; s < end; ++s) {
+            const Index first = s * detail::strip_rows, m = std::min(detail::strip_rows, n - first);
+            const detail::Block rows = detail::Block(packed).part(0, 0, m, k + q);
+            const double* root = working.root.data() + first;
+            fill(first, rows.columns(0, k));
+            if (!working.unit) detail::scale_rows<Scalar>(rows.columns(0, k), root, rows.columns(0, k));
+            detail::copy(detail::ConstBlock(working.target).part(first, 0, m, q), rows.columns(k, q));
+            detail::rank_update_tn<Scalar>(sum.gram, rows);
+            detail::add_product_tn<Scalar>(sum.totals, rows, detail::ConstBlock(root, m, 1, m));
+        }
+    };
+    GramMatrices out = detail::sum_over_strips(detail::strips_of(n), GramMatrices::zero(k + q), add,
+                                               GramMatrices::join, n * k * (k + 32));
+    detail::mirror_lower(out.gram);
     return out;
 }
 

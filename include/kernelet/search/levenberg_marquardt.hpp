@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/peaks/coherence.hpp>
 #include <kernelet/search/evaluation.hpp>
 #include <kernelet/search_options.hpp>
 
@@ -18,6 +19,18 @@ struct SearchCounters {
     Index steps{};          ///< of these
     Index accepted{};       ///< steps that lowered the cost
     Index evaluations{};    ///< of the objective at given nodes
+    Index curvatures{};     ///< Gram matrices computed from all samples
+    Index raced{};          ///< minimisations that ended early
+
+    SearchCounters& operator+=(const SearchCounters& other) {
+        minimizations += other.minimizations;
+        steps += other.steps;
+        accepted += other.accepted;
+        evaluations += other.evaluations;
+        curvatures += other.curvatures;
+        raced += other.raced;
+        return *this;
+    }
 };
 
 /// Moves all centers and parameters of Σ_j a_j k(x, z_j; θ_j) + b at once, the coefficients eliminated (variable
@@ -25,8 +38,9 @@ struct SearchCounters {
 ///     minimise over (z, log θ) of  min over (a, b) of  Σ w ℓ(Φa + b, y) + ridge Σ w ‖a‖²  +  WidthPrior.
 /// Levenberg–Marquardt with Kaufman's Jacobian −P⊥ (∂Φ) a from Gram matrices: with B = ∂Φ/∂(z/w, log θ),
 /// J'J = M ∘ (a a') and J'r = a ∘ B'P⊥y, for any number of outputs. Steps are in widths; the mask and the bounds of
-/// the domain are kept; the ridge keeps coincident kernels safe. O(n (K̄ (1 + f))² + (K f)³) per step, K̄ kernels in
-/// reach of a tile and f free rows per kernel. Asks the problem's watch once per step.
+/// the domain are kept; the ridge keeps coincident kernels safe. M is kept for some steps, a and the gradient are
+/// exact at each: O(n K (K + d) + (K f)³) per step, O(n (K (1 + f))²) more where M is computed. Asks the problem's
+/// watch once per step.
 template <class Scalar = double>
 class LevenbergMarquardt {
 public:
@@ -43,68 +57,172 @@ public:
     const SearchCounters& counters() const { return counters_; }
 
     /// The model at these nodes; nothing moves.
-    FittedKernels evaluate(Matrix nodes) {
+    FittedKernels evaluate(Matrix nodes, const KernelExpansion& start = {}) {
         problem().poll();
         ++counters_.evaluations;
-        return evaluation_.at(std::move(nodes));
+        return evaluation_.at(std::move(nodes), start);
     }
 
     FittedKernels minimize(Matrix nodes, const LevenbergMarquardtOptions& options = {}) {
         return resume(evaluate(std::move(nodes)), options);
     }
 
-    /// Continues from where an earlier minimisation ended.
-    FittedKernels resume(FittedKernels now, const LevenbergMarquardtOptions& options = {}) {
-        constexpr double min_damping = 1e-9;
+    /// The curvature at the nodes of a model, computed where it is not known there.
+    void linearize(FittedKernels& model) {
+        if (model.quadratic && model.quadratic->kernels.moving_size() == model.size() &&
+            model.quadratic->kernels.nodes == model.fit.nodes)
+            return;
+        linearize(model, MovingKernels::all(model.fit.nodes).moving);
+    }
+    /// The same, where only some kernels move.
+    void linearize(FittedKernels& model, std::vector<Index> moving) {
+        ++counters_.curvatures;
+        model.quadratic = evaluation_.quadratic(model, std::move(moving));
+    }
+
+    /// A model without kernel j, of which some kernels move: all in the numbers of the model. Nothing moves yet; the
+    /// curvature follows from that of the model, which must be known for all of these.
+    FittedKernels without(const FittedKernels& model, Index j, const std::vector<Index>& moving) {
+        KernelExpansion start{without_column(model.fit.nodes, j), {}, model.fit.offset};
+        // a ← a − g a_j/g_j with g the column of G⁻¹: exact for the squared loss
+        Matrix a = model.fit.coefficients;
+        const Vector g = detail::column_ref(model.quadratic->inverse, j);
+        const Matrix removed = detail::rows_of<Scalar>(a, {j});
+        detail::add_outer<Scalar>(a, -1.0 / g(j), g.data(), removed.data());
+        start.coefficients = detail::transposed<Scalar>(without_column(detail::transposed<Scalar>(a), j));
+        FittedKernels out = evaluate(start.nodes, start);
+        if (out.size() > 0) out.quadratic = evaluation_.without(*model.quadratic, j, moving);
+        return out;
+    }
+
+    /// A model with one more kernel, and which of them move.
+    FittedKernels with(const FittedKernels& model, const ConstVectorRef& node, std::vector<Index> moving) {
+        KernelExpansion start{with_column(model.fit.nodes, node),
+                              Matrix::Zero(model.size() + 1, problem().outputs()), model.fit.offset};
+        detail::copy(model.fit.coefficients,
+                     detail::Block(start.coefficients).part(0, 0, model.size(), problem().outputs()));
+        FittedKernels out = evaluate(start.nodes, start);
+        linearize(out, std::move(moving));
+        return out;
+    }
+
+    /// The kernels of a model that are most coherent with a node, at most so many, in rising order.
+    std::vector<Index> neighbours(const Matrix& nodes, const ConstVectorRef& node, Index most) const {
+        std::vector<std::pair<double, Index>> order;
+        for (Index j = 0; j < nodes.cols(); ++j)
+            order.emplace_back(
+                -coherence(problem().kernel, problem().points, node, detail::column_ref(nodes, j)), j);
+        if (nodes.cols() > most) {
+            std::stable_sort(order.begin(), order.end());
+            order.resize(static_cast<std::size_t>(most));
+        }
+        std::vector<Index> found(order.size());
+        std::transform(order.begin(), order.end(), found.begin(),
+                       [](const auto& entry) { return entry.second; });
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+    /// Continues from where an earlier minimisation ended. Ends early where a cost below `needed` is reached, or out
+    /// of reach.
+    FittedKernels resume(FittedKernels now, const LevenbergMarquardtOptions& options = {},
+                         double needed = std::numeric_limits<double>::infinity()) {
+        constexpr Index failures_per_curvature = 2;
         ++counters_.minimizations;
-        double damping = options.damping;
+        if (now.size() == 0 || options.max_steps == 0) return now;
+        if (!now.quadratic) linearize(now);
+        const std::vector<Index> moving = now.quadratic->kernels.moving;
+        double damping = options.damping, last_decrease = 0.0;
+        Index age = 0, failures = 0;
         NormalEquations system = equations(now);
-        for (Index step = 0; step < options.max_steps && now.size() > 0; ++step) {
+        const bool racing = needed < std::numeric_limits<double>::infinity();
+        for (Index step = 0; step < options.max_steps && !(racing && now.cost < needed); ++step) {
             problem().poll();
-            ++counters_.steps;
-            ++counters_.evaluations;
-            Matrix moved =
-                evaluation_.steps().move(now.fit.nodes, direction(system, now.fit.nodes, damping).step);
-            std::optional<FittedKernels> next = evaluation_.improved(std::move(moved), now);
+            const Direction direction =
+                this->direction(system, detail::columns_of<Scalar>(now.fit.nodes, moving), damping);
+            // Decreases fall from step to step: more than so many of the present size are not to be expected.
+            if (step >= options.race_steps && now.cost - static_cast<double>(options.max_steps - step) *
+                                                             std::max(direction.gain, last_decrease) >
+                                                  needed) {
+                ++counters_.raced;
+                break;
+            }
+            std::optional<FittedKernels> next = stepped(now, direction.step, options.newton);
             if (!next) {
                 damping *= options.damping_increase;
                 if (damping > options.max_damping) break;
+                if (age > 0 && ++failures >= failures_per_curvature) {
+                    linearize(now, moving);
+                    system = equations(now);
+                    age = failures = 0;
+                }
                 continue;
             }
-            ++counters_.accepted;
-            const bool converged = now.cost - next->cost <= options.min_decrease * now.cost;
+            const double decrease = now.cost - next->cost;
+            last_decrease = decrease;
+            const bool converged = decrease <= options.min_decrease * now.cost;
+            damping = next_damping(damping, decrease / direction.gain, options);
+            next->quadratic = std::move(now.quadratic);
             now = std::move(*next);
+            ++age;
+            failures = 0;
+            if (converged && age == 1) break;
+            if (converged || age >= options.steps_per_curvature) {
+                linearize(now, moving);
+                age = 0;
+            }
             system = equations(now);
-            damping = std::max(min_damping, options.damping_decrease * damping);
-            if (converged) break;
         }
+        if (static_cast<Index>(moving.size()) < now.size()) now.quadratic.reset();  // next time, all may move
         return now;
     }
 
-    /// The cost predicted after kernel j is removed and the others make one damped step: all matrices are
-    /// downdated, no sample is visited. O((K f)³).
-    double predicted_cost_without(const FittedKernels& now, Index j, double damping) const {
-        const Index k = now.size(), f = free_rows();
-        const Vector g = detail::column_ref(now.quadratic.inverse, j);
-        const Matrix removed = detail::rows_of<Scalar>(now.fit.coefficients, {j});
-        // a ← a − g a_j/g_j; P⊥ gains the part of φ_j that the others do not span: M ← M + B'WΦg g'Φ'WB/g_j.
-        Matrix a = now.fit.coefficients, m = now.quadratic.reduced, pull = now.quadratic.pull;
-        const Matrix v = detail::product_tn<Scalar>(now.quadratic.cross, g);
-        detail::add_outer<Scalar>(a, -1.0 / g(j), g.data(), removed.data());
-        detail::add_outer<Scalar>(m, 1.0 / g(j), v.data(), v.data());
-        detail::add_outer<Scalar>(pull, 1.0 / g(j), v.data(), removed.data());
-        std::vector<Index> kernels, slopes;  // the other kernels and the columns of B that are theirs
-        for (Index i = 0; i < k; ++i) {
-            if (i == j) continue;
-            kernels.push_back(i);
-            for (Index c = 0; c < f; ++c) slopes.push_back(i * f + c);
+    /// The cost predicted for each kernel after it is removed and the others, with all coefficients, make one damped
+    /// step; no sample is visited. In the quadratic model with matrix H of (a, z/w, log θ), fixing the block c of
+    /// kernel j, a_j at zero and its node where it is, costs
+    ///     (t − v)_c' [(H⁻¹)_cc]⁻¹ (t − v)_c,   v the step without that, t_c = (−a_j, 0):
+    /// one inverse serves all kernels. The model must be linearized. O((K f)³).
+    Vector predicted_costs_without(const FittedKernels& now, double damping) const {
+        const Index k = now.size(), f = free_rows(), q = problem().outputs();
+        const QuadraticModel& quadratic = *now.quadratic;
+        const DampedSystem damped = this->damped(equations(now), now.fit.nodes, damping);
+        Matrix inverse = Matrix::Identity(k * f, k * f);
+        detail::cholesky_solve<Scalar>(damped.factor, inverse);
+        const Matrix step = detail::product<Scalar>(inverse, damped.right);
+        // (H⁻¹)_ao = −T S⁻¹, (H⁻¹)_aa = G⁻¹ + T S⁻¹ T', T = G⁻¹ Φ'WB ∘ a, S the matrix of the nodes alone
+        std::vector<Matrix> t, u;
+        for (Index o = 0; o < q; ++o) {
+            Matrix c = quadratic.cross;
+            for (Index i = 0; i < c.cols(); ++i)
+                detail::scale<Scalar>(detail::Block(c).columns(i, 1), now.fit.coefficients(i / f, o));
+            t.push_back(detail::product<Scalar>(quadratic.inverse, c));
+            u.push_back(detail::product<Scalar>(t.back(), inverse));
         }
-        const Matrix nodes = without_column(now.fit.nodes, j);
-        const NormalEquations others =
-            equations(nodes, detail::rows_of<Scalar>(a, kernels),
-                      detail::entries_of<Scalar>(m, slopes, slopes), detail::rows_of<Scalar>(pull, slopes));
-        return now.cost + now.removal_cost(j) - evaluation_.width_cost(&now.fit.nodes(0, j)) -
-               direction(others, nodes, damping).gain;
+        Vector predicted(k);
+        const double reached = now.cost - detail::dot<Scalar>(step, damped.right);
+        for (Index j = 0; j < k; ++j) {
+            Matrix block(q + f, q + f), rest = Matrix::Zero(q + f, 1);
+            for (Index o = 0; o < q; ++o) {
+                const auto to = static_cast<std::size_t>(o);
+                for (Index p = 0; p < q; ++p) {
+                    block(o, p) = o == p ? quadratic.inverse(j, j) : 0.0;
+                    for (Index i = 0; i < k * f; ++i)
+                        block(o, p) += u[to](j, i) * t[static_cast<std::size_t>(p)](j, i);
+                }
+                for (Index c = 0; c < f; ++c) block(q + c, o) = -u[to](j, j * f + c);
+                rest(o, 0) = -now.fit.coefficients(j, o);
+                for (Index i = 0; i < k * f; ++i) rest(o, 0) += t[to](j, i) * step(i, 0);
+            }
+            for (Index c = 0; c < f; ++c) {
+                for (Index d = 0; d < f; ++d) block(q + c, q + d) = inverse(j * f + c, j * f + d);
+                rest(q + c, 0) = -step(j * f + c, 0);
+            }
+            Matrix solved = rest;
+            detail::cholesky_solve<Scalar>(detail::gram_factor<Scalar>(block, 0.0, 0.0), solved);
+            predicted(j) =
+                reached + detail::dot<Scalar>(rest, solved) - evaluation_.width_cost(&now.fit.nodes(0, j));
+        }
+        return predicted;
     }
 
 private:
@@ -119,59 +237,109 @@ private:
         double gain{};  // of the cost, in the quadratic model
     };
 
-    NormalEquations equations(const FittedKernels& now) const {
-        return equations(now.fit.nodes, now.fit.coefficients, now.quadratic.reduced, now.quadratic.pull);
+    static double next_damping(double damping, double ratio, const LevenbergMarquardtOptions& options) {
+        constexpr double min_damping = 1e-9, good = 0.7, poor = 0.3, cautious = 2.0;
+        if (ratio > good) return std::max(min_damping, options.damping_decrease * damping);
+        return ratio > poor ? damping : cautious * damping;
     }
 
-    NormalEquations equations(const Matrix& nodes, const Matrix& coefficients, const Matrix& reduced,
-                              const Matrix& pull) const {
-        const NodeSteps& steps = evaluation_.steps();
-        const WidthPrior& prior = evaluation_.width_prior();
-        const Index k = nodes.cols(), f = free_rows();
-        const Matrix a = detail::transposed<Scalar>(coefficients);  // q x K
-        const Matrix outer = detail::product_tn<Scalar>(a, a);
-        NormalEquations out{Matrix(k * f, k * f), Vector(k * f)};
-        for (Index i = 0; i < k * f; ++i) {
-            out.right(i) = 0.0;
-            for (Index o = 0; o < a.rows(); ++o) out.right(i) += pull(i, o) * a(o, i / f);
-            for (Index j = 0; j < k * f; ++j) out.system(j, i) = reduced(j, i) * outer(j / f, i / f);
+    /// The model after a step of the kernels that move, where it costs less. Its coefficients begin at
+    /// a − G⁻¹ Φ'WB (a ∘ step).
+    std::optional<FittedKernels> stepped(const FittedKernels& now, const Vector& step,
+                                         const NewtonOptions& newton) {
+        ++counters_.steps;
+        ++counters_.evaluations;
+        const std::vector<Index>& moving = now.quadratic->kernels.moving;
+        const Index f = free_rows();
+        KernelExpansion start = now.fit;
+        if (!problem().loss.is_squared()) {
+            Matrix along = detail::rows_of<Scalar>(now.fit.coefficients, owners(moving));
+            for (Index o = 0; o < along.cols(); ++o)
+                for (Index i = 0; i < along.rows(); ++i) along(i, o) *= step(i);
+            detail::add_product<Scalar>(start.coefficients, now.quadratic->inverse,
+                                        detail::product<Scalar>(now.quadratic->cross, along), -1.0);
         }
-        Index at = 0;
-        for (Index j = 0; j < k; ++j)
-            for (const Index row : steps.rows()) {
-                if (steps.is_width(row)) {
-                    out.right(at) -= prior.strength * prior.excess(nodes(row, j));
-                    out.system(at, at) += prior.strength;
-                }
-                ++at;
-            }
+        Vector whole = Vector::Zero(now.size() * f);
+        for (std::size_t m = 0; m < moving.size(); ++m)
+            std::copy_n(step.data() + static_cast<Index>(m) * f, f, whole.data() + moving[m] * f);
+        std::optional<FittedKernels> next =
+            evaluation_.improved(evaluation_.steps().move(now.fit.nodes, whole), start, newton, now.cost);
+        if (next) ++counters_.accepted;
+        return next;
+    }
+
+    /// The kernel of each row of a step.
+    std::vector<Index> owners(const std::vector<Index>& moving) const {
+        std::vector<Index> out;
+        for (const Index j : moving) out.insert(out.end(), static_cast<std::size_t>(free_rows()), j);
         return out;
     }
 
-    /// (J'J + prior + damping·diag) δ = J'r − slope of the prior, without the coordinates that press against the
-    /// boundary; at most one width per coordinate.
-    Direction direction(NormalEquations equations, const Matrix& nodes, double damping) const {
-        Matrix& system = equations.system;
-        Vector& right = equations.right;
-        const Index size = right.size();
-        if (size == 0) return {right, 0.0};
-        double largest = system(0, 0);
-        for (Index i = 0; i < size; ++i) largest = std::max(largest, system(i, i));
-        const double floor = 1e-12 * largest + std::numeric_limits<double>::min();
-        const std::vector<char> blocked = pressing(nodes, right);
-        for (Index i = 0; i < size; ++i) {
-            if (blocked[static_cast<std::size_t>(i)] != 0) {
-                for (Index other = 0; other < size; ++other) system(i, other) = system(other, i) = 0.0;
-                system(i, i) = largest + floor;  // any positive number of the right unit
-                right(i) = 0.0;
-            } else {
-                system(i, i) += damping * system(i, i) + floor;
+    /// From M and the gradient, to which the prior is added.
+    NormalEquations equations(const FittedKernels& now) const {
+        const NodeSteps& steps = evaluation_.steps();
+        const WidthPrior& prior = evaluation_.width_prior();
+        const std::vector<Index>& moving = now.quadratic->kernels.moving;
+        const Index count = now.quadratic->kernels.moving_size(), f = free_rows(), size = count * f;
+        const Matrix a = detail::transposed<Scalar>(detail::rows_of<Scalar>(now.fit.coefficients, moving));
+        const Matrix outer = detail::product_tn<Scalar>(a, a);
+        NormalEquations out{Matrix(size, size), Vector(size)};
+        for (Index m = 0; m < count; ++m) {
+            const Index j = moving[static_cast<std::size_t>(m)];
+            for (Index c = 0; c < f; ++c) {
+                const Index column = m * f + c, row = steps.rows()[static_cast<std::size_t>(c)];
+                for (Index i = 0; i < count; ++i) {
+                    const double* from = now.quadratic->reduced.data() + column * size + i * f;
+                    double* to = out.system.data() + column * size + i * f;
+                    for (Index r = 0; r < f; ++r) to[r] = from[r] * outer(i, m);
+                }
+                out.right(column) = now.pull(j * f + c);
+                if (!steps.is_width(row)) continue;
+                out.right(column) -= prior.strength * prior.excess(now.fit.nodes(row, j));
+                out.system(column, column) += prior.strength;
             }
         }
-        Vector step = right;
-        detail::ldlt_solve<Scalar>(system, step);
-        const double gain = detail::dot<Scalar>(step, right);
-        for (Index i = 0; i < size; ++i) step(i) = std::clamp(step(i), -1.0, 1.0);
+        return out;
+    }
+
+    /// J'J + prior + damping·diag, without the coordinates that press against the boundary, as its Cholesky factor.
+    struct DampedSystem {
+        Matrix factor{};
+        Vector right{};
+    };
+
+    /// `nodes` are those of the kernels that move.
+    DampedSystem damped(const NormalEquations& equations, const Matrix& nodes, double damping) const {
+        const std::vector<char> blocked = pressing(nodes, equations.right);
+        const Index size = equations.right.size();
+        double largest = 0.0;
+        for (Index i = 0; i < size; ++i) largest = std::max(largest, equations.system(i, i));
+        const double floor = 1e-12 * largest + std::numeric_limits<double>::min();
+        for (;; damping = std::max(10.0 * damping, floor)) {  // larger where rounding left J'J indefinite
+            DampedSystem out{equations.system, equations.right};
+            for (Index i = 0; i < size; ++i) {
+                if (blocked[static_cast<std::size_t>(i)] != 0) {
+                    for (Index other = 0; other < size; ++other)
+                        out.factor(i, other) = out.factor(other, i) = 0.0;
+                    out.factor(i, i) = largest + floor;  // any positive number of the right unit
+                    out.right(i) = 0.0;
+                } else {
+                    out.factor(i, i) += damping * std::max(out.factor(i, i), floor) + floor;
+                }
+            }
+            if (detail::cholesky<Scalar>(out.factor)) return out;
+            detail::require(damping < 1.0 / floor && std::isfinite(largest),
+                            "the kernel returned slopes that are not finite, or not representable together");
+        }
+    }
+
+    /// (J'J + prior + damping·diag) δ = J'r − slope of the prior; at most one width per coordinate.
+    Direction direction(const NormalEquations& equations, const Matrix& nodes, double damping) const {
+        const DampedSystem system = damped(equations, nodes, damping);
+        Vector step = system.right;
+        detail::cholesky_solve<Scalar>(system.factor, step);
+        const double gain = detail::dot<Scalar>(step, system.right);
+        for (Index i = 0; i < step.size(); ++i) step(i) = std::clamp(step(i), -1.0, 1.0);
         return {std::move(step), gain};
     }
 

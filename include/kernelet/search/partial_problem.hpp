@@ -10,11 +10,13 @@ namespace kernelet {
 class PartialProblem {
 public:
     PartialProblem(const SearchProblem& whole, const std::vector<Index>& which)
+        : PartialProblem(whole, which, whole.priors) {}
+    PartialProblem(const SearchProblem& whole, const std::vector<Index>& which, const Priors& priors)
         : points_(whole.points.some(which)),
           y_(detail::columns_of(whole.loss.target(), which)),
           weights_(detail::entries_of(whole.loss.weights(), which)),
           problem_{whole.kernel, whole.domain,    points_,    whole.loss.on(y_, weights_),
-                   whole.priors, whole.intercept, whole.seed, whole.watch} {}
+                   priors,       whole.intercept, whole.seed, whole.watch} {}
     PartialProblem(const PartialProblem&) = delete;  // the problem holds references to the others
     PartialProblem& operator=(const PartialProblem&) = delete;
 

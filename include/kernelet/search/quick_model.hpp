@@ -21,16 +21,16 @@ KernelExpansion quick_model(SearchProblem problem, const Matrix& nodes, Index ma
         return detail::random_part(n, std::min(n, count), detail::CounterRandom(problem.seed, stream));
     };
     const PartialProblem some(problem, part(pursuit_samples));
-    const Evaluation<Scalar> evaluation(some.problem());
+    Evaluation<Scalar> evaluation(some.problem());
     const Matrix candidates = detail::columns_of<Scalar>(
         nodes, detail::random_part(nodes.cols(), std::min(nodes.cols(), most_nodes),
                                    detail::CounterRandom(problem.seed, stream + 1)));
+    CandidateGains<Scalar> among(some.problem(), candidates, pursuit_samples);
     Matrix chosen(nodes.rows(), 0);
     const Index count = std::min({max_kernels, most_kernels, candidates.cols()});
     for (Index k = 0; k < count; ++k) {
         const FittedKernels model = evaluation.at(chosen);
-        const Vector gains =
-            candidate_gains<Scalar>(some.problem(), model.fit, candidates, ForwardSelectionOptions{});
+        const Vector gains = among(model.fit);
         if (!(detail::max_abs(gains) > 0.0)) break;
         chosen = with_best_candidate(model.fit, candidates, gains);
     }

@@ -25,13 +25,22 @@ struct SearchResult {
     bool repeatable = true;         ///< small enough to be searched for again from other peaks
 };
 
+/// How much of a search is done from where it begins.
+enum class SearchEffort {
+    whole,   ///< several starts, kernels added, removed and replaced
+    refine,  ///< kernels moved, added and removed once
+    move     ///< kernels moved
+};
+
 /// Where a search begins and what it is asked for.
 struct SearchRequest {
-    const Matrix& peaks;       ///< (d + p) x peaks
+    const Matrix& peaks;       ///< (d + p) x peaks, or the nodes of a model to go on from
     const Matrix& candidates;  ///< (d + p) x B: from which kernels are added
     const SampleScales& scales;
     /// What a tolerance allows; none: the information criterion decides.
     const FeasibleSet<AnyLoss>* tolerance = nullptr;
+    SearchEffort effort = SearchEffort::whole;
+    bool last = true;  ///< no search on more samples follows
 };
 
 /// The search for the fewest kernels: second order, one kernel at a time, or first order where models are too large
@@ -44,8 +53,16 @@ public:
           request_(request),
           options_(options),
           lm_(problem),
+          candidates_(problem, request.candidates, options.search.forward.gain_samples),
           affordable_(std::max<Index>(1, problem.loss.target().size() / parameters())),
           limit_(std::min(affordable_, options.max_kernels.value_or(affordable_))) {}
+
+    /// Whether a second-order search would take too long even on the first samples of SearchInLevels.
+    bool needs_first_order() const {
+        return kernelet::needs_first_order(std::min(problem_.points.size(), search().levels.first_samples),
+                                           lm_.free_rows(), std::min(limit_, movable()),
+                                           search().first_order);
+    }
 
     /// Where the fit is interrupted, the result is the best model so far, or a quick one where there is none yet.
     SearchResult run() {
@@ -59,14 +76,16 @@ public:
 private:
     SearchResult uninterrupted() {
         problem_.poll();
-        // A minimisation costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
-        const Index movable = std::max(search().min_start_kernels,
-                                       search().max_parameters / std::max<Index>(1, lm_.free_rows()));
+        if (request_.effort != SearchEffort::whole) return by_second_order(request_.peaks);
         const Matrix start = detail::columns_of<Scalar>(
-            request_.peaks, linear_elimination<Scalar>(least_squares_problem(), request_.peaks, movable));
-        return needs_first_order(problem_, lm_.free_rows(), std::min(limit_, movable), search().first_order)
-                   ? by_first_order(start)
-                   : by_second_order(start);
+            request_.peaks, linear_elimination<Scalar>(least_squares_problem(), request_.peaks, movable()));
+        return needs_first_order() ? by_first_order(start) : by_second_order(start);
+    }
+
+    /// A minimisation costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
+    Index movable() const {
+        return std::max(search().min_start_kernels,
+                        search().max_parameters / std::max<Index>(1, lm_.free_rows()));
     }
 
     SearchResult with_counters(SearchResult result) const {
@@ -129,12 +148,18 @@ private:
                 Priors::from(request_.scales, problem_.domain, options_, search().priors.decision_deviation)
                     .ridge);
         const Criterion wanted = criterion(limit_);
-        SearchState<Scalar> state{lm_, wanted, request_.candidates, search()};
+        SearchState<Scalar> state{lm_, wanted, candidates_, search()};
         try {
-            FittedKernels model = SearchStrategy<Scalar>(state, limit_).run(start);
+            FittedKernels model = request_.effort == SearchEffort::whole
+                                      ? SearchStrategy<Scalar>(state, limit_).run(start)
+                                      : refined(state, start);
             SearchResult result;
             result.repeatable = model.size() * lm_.free_rows() <= search().max_parameters;
             state.offer(model);
+            if (!request_.last) {
+                result.model = std::move(model.fit);
+                return with_counters(std::move(result));
+            }
             model = with_bounded_coefficients(std::move(model), wanted);
             if (state.incumbent) state.incumbent->model = model;
             bool more_wanted = false;
@@ -148,6 +173,17 @@ private:
             if (state.incumbent) incumbent_ = std::move(state.incumbent->model.fit);
             throw;
         }
+    }
+
+    /// A model that was found on fewer samples.
+    FittedKernels refined(SearchState<Scalar>& state, const Matrix& start) {
+        FittedKernels model = lm_.minimize(start, search().trial);
+        state.offer(model);
+        if (request_.effort == SearchEffort::refine) {
+            model = backward_elimination(state, forward_selection(state, std::move(model), limit_));
+            if (request_.last) model = lm_.resume(std::move(model), search().polish);
+        }
+        return model;
     }
 
     /// Raises the ridge while a coefficient is so large that other kernels must nearly cancel its own.
@@ -171,7 +207,7 @@ private:
         const Criterion wider = criterion(limit_ + 1);
         SearchOptions options = search();
         options.trial = LevenbergMarquardtOptions{};
-        SearchState<Scalar> state{lm_, wider, request_.candidates, options};
+        SearchState<Scalar> state{lm_, wider, candidates_, options};
         return forward_selection(state, model, limit_ + 1).size() > limit_;
     }
 
@@ -207,6 +243,7 @@ private:
     const SearchRequest& request_;
     const Options& options_;
     LevenbergMarquardt<Scalar> lm_;
+    CandidateGains<Scalar> candidates_;
     Index affordable_;  // never more parameters than samples: so many kernels could follow the noise anywhere
     Index limit_;
     std::optional<KernelExpansion> incumbent_{};  // the best model so far, where the search was interrupted

@@ -68,7 +68,7 @@ double expected_search_seconds(SearchProblem problem, const Matrix& candidates, 
         problem.domain.project(node);
         detail::copy(node, detail::Block(nodes).columns(j, 1));
     }
-    const Evaluation<Scalar> evaluation(part.problem());
+    Evaluation<Scalar> evaluation(part.problem());
     double step = std::numeric_limits<double>::infinity();
     for (int repeat = 0; repeat < 3; ++repeat) {  // the quickest: other programs may run beside
         const Clock::time_point start = Clock::now();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/search/candidate_gains.hpp>
 #include <kernelet/search/criterion.hpp>
 #include <kernelet/search/levenberg_marquardt.hpp>
 #include <kernelet/search/search_progress.hpp>
@@ -20,7 +21,7 @@ template <class Scalar = double>
 struct SearchState {
     LevenbergMarquardt<Scalar>& lm;
     const Criterion& criterion;
-    const Matrix& candidates;  ///< nodes from which kernels are added, (d + p) x B
+    CandidateGains<Scalar>& candidates;  ///< from which kernels are added
     const SearchOptions& options;
     /// The best model seen so far, kept only where an observer may stop the search.
     std::optional<Incumbent> incumbent{};
@@ -45,5 +46,18 @@ struct SearchState {
         if (!incumbent || score < incumbent->score) incumbent = {model, score};
     }
 };
+
+namespace detail {
+
+/// A model of which some kernels have moved, after all of them have.
+template <class Scalar>
+FittedKernels settled(SearchState<Scalar>& state, FittedKernels model) {
+    state.lm.linearize(model);
+    LevenbergMarquardtOptions options = state.options.trial;
+    options.max_steps = state.options.settling_steps;
+    return state.lm.resume(std::move(model), options);
+}
+
+}  // namespace detail
 
 }  // namespace kernelet

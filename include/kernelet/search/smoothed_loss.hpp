@@ -13,9 +13,10 @@ namespace kernelet {
 
 /// A weighted least-squares problem, Σ_i h_i ‖Φ_i a + b − t_i‖²: what Newton's method makes of a loss.
 struct WorkingSquares {
-    Vector root{};    ///< √h, n
-    Matrix target{};  ///< √h t, n x q
-    double total{};   ///< Σ h
+    Vector root{};      ///< √h, n
+    Matrix target{};    ///< √h t, n x q
+    double total{};     ///< Σ h
+    bool unit = false;  ///< all h are 1
 };
 
 /// Σ_i w_i Σ_o ℓ_s(f_oi, y_oi) as a function of a model's values at the samples, q x n. ℓ_s is ℓ averaged
@@ -69,6 +70,7 @@ public:
     WorkingSquares linearize(const Matrix& prediction) const {
         const Vector h = curvature(prediction);
         WorkingSquares working{Vector(h.size()), {}, detail::sum(h)};
+        working.unit = std::all_of(h.data(), h.data() + h.size(), [](double v) { return v == 1.0; });
         for (Index i = 0; i < h.size(); ++i) working.root(i) = std::sqrt(h(i));
         const Matrix rest = is_squared() ? Matrix{} : pull(prediction);
         working.target = is_squared() ? detail::transposed(y_) : detail::transposed(prediction);

@@ -31,10 +31,13 @@ public:
             try_signs(peaks, all);
             add_kernels();
             replace_kernels();
+            eliminate_carefully();
         }
         change_shapes();
         begin(phases_.polish());
-        FittedKernels polished = state_.lm.resume(best_.model, state_.options.polish);
+        FittedKernels polished = best_.model;
+        polished.quadratic.reset();
+        polished = state_.lm.resume(std::move(polished), state_.options.polish);
         return state_.criterion.score(polished) <= best_.score ? std::move(polished) : std::move(best_.model);
     }
 
@@ -80,23 +83,24 @@ private:
     }
 
     /// The model with the candidate of the largest gain, improved.
-    FittedKernels extended(const FittedKernels& model) {
-        const Vector gains =
-            candidate_gains<Scalar>(state_.problem(), model.fit, state_.candidates, state_.options.forward);
-        return improved(state_.lm.minimize(with_best_candidate(model.fit, state_.candidates, gains),
-                                           state_.options.trial));
+    FittedKernels extended(FittedKernels model) {
+        const Vector gains = state_.candidates(model.fit);
+        return backward_elimination(
+            state_, detail::with_candidate(state_, model, best_candidate(state_.candidates.nodes(), gains)));
     }
 
     void add_kernels() {
-        for (Index round = 0; round < state_.options.rounds && state_.candidates.cols() > 0; ++round) {
+        for (Index round = 0; round < state_.options.rounds && state_.candidates.size() > 0; ++round) {
             begin(phases_.first_round() + round);
             if (!consider(extended(best_.model))) break;
         }
     }
 
     void replace_kernels() {
-        if (state_.candidates.cols() == 0) return;
-        const FittedKernels from = best_.model;
+        if (state_.candidates.size() == 0) return;
+        FittedKernels from = best_.model;
+        if (from.size() == 0) return;
+        state_.lm.linearize(from);
         std::vector<std::pair<double, Index>> order;
         for (Index j = 0; j < from.size(); ++j) order.emplace_back(from.removal_cost(j), j);
         std::sort(order.begin(), order.end());
@@ -105,8 +109,26 @@ private:
         Index phase = phases_.first_swap(state_.options);
         for (const auto& [cost, j] : order) {
             begin(phase++);
-            consider(extended(state_.lm.minimize(without_column(from.fit.nodes, j), state_.options.trial)));
+            const FittedKernels without =
+                state_.lm.resume(detail::without_kernel(state_, from, j), state_.options.trial);
+            const double needed = state_.criterion.cost_to_beat(best_.score, from.size());
+            FittedKernels swapped = detail::with_candidate(
+                state_, without, best_candidate(state_.candidates.nodes(), state_.candidates(without.fit)),
+                needed);
+            if (state_.criterion.score(swapped) < best_.score)
+                consider(backward_elimination(state_, detail::settled(state_, std::move(swapped))));
         }
+    }
+
+    /// Once more without what makes trials short: all kernels move, by exact curvatures, to the end.
+    void eliminate_carefully() {
+        SearchOptions careful = state_.options;
+        careful.moving_kernels = std::max<Index>(1, best_.model.size());
+        careful.backward.tries = careful.careful_tries;
+        careful.trial.race_steps = careful.trial.max_steps;
+        careful.trial.steps_per_curvature = 1;
+        SearchState<Scalar> state{state_.lm, state_.criterion, state_.candidates, careful, state_.incumbent};
+        consider(backward_elimination(state, best_.model));
     }
 
     /// No step leads from one shape to another: each kernel tries them all.

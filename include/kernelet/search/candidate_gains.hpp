@@ -1,0 +1,102 @@
+#pragma once
+
+#include <kernelet/search/correlation_gain.hpp>
+#include <kernelet/search/partial_problem.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace kernelet {
+
+/// The gains of the same candidates over one model after another, see correlation_gain(). Kernel values are computed
+/// once and held as floats: only the order of the candidates counts. Where samples are many, on every so many-th of
+/// them: they are in spatial order, and the order of the candidates is known from a part. O(m B d) at the first call,
+/// then O(m B), m samples.
+template <class Scalar = double>
+class CandidateGains {
+public:
+    /// Holds references.
+    CandidateGains(const SearchProblem& problem, const Matrix& nodes, Index samples)
+        : problem_(problem), nodes_(nodes), samples_(samples) {}
+
+    /// (d + p) x B.
+    const Matrix& nodes() const { return nodes_; }
+    Index size() const { return nodes_.cols(); }
+
+    Vector operator()(const KernelExpansion& model) {
+        if (!part_) fill();
+        const SearchProblem& part = part_->problem();
+        const Matrix prediction = part.prediction(model);
+        const Matrix pull = part.loss.pull(prediction);
+        const Vector curvature = part.loss.curvature(prediction);
+        // Floats hold what is scaled to one.
+        const double largest = detail::max_abs(pull), steepest = detail::max_abs(curvature);
+        Vector gains = Vector::Zero(size());
+        if (!(largest > 0.0) || !(steepest > 0.0)) return gains;
+        const std::vector<float> p = as_floats(detail::transposed<Scalar>(pull), largest);
+        const std::vector<float> h = as_floats(curvature, steepest);
+        const bool known = problem_.loss.is_squared() && norms_.size() == size();
+        if (!known) norms_.resize(size());
+        // A kernel that sees less than one sample's worth of data would explain only the noise of that sample.
+        const double least_norm =
+            detail::sum<Scalar>(curvature) / steepest / static_cast<double>(curvature.size());
+        const Index m = curvature.size();
+        detail::parallel_for(
+            size(),
+            [&](Index j) {
+                const float* k = values_.data() + j * m;
+                double inner = 0.0;
+                for (Index o = 0; o < pull.rows(); ++o) {
+                    const double along = detail::dot_run<float>(k, p.data() + o * m, m);
+                    inner += along * along;
+                }
+                if (!known) norms_(j) = detail::weighted_squares<float>(k, h.data(), m);
+                if (norms_(j) > 0.0)
+                    gains(j) = inner / std::max(norms_(j), least_norm) * largest * (largest / steepest);
+            },
+            size() * m / 8);
+        return gains;
+    }
+
+private:
+    static std::vector<float> as_floats(const detail::ConstBlock& values, double unit) {
+        std::vector<float> out(static_cast<std::size_t>(values.size()));
+        for (Index i = 0; i < values.size(); ++i)
+            out[static_cast<std::size_t>(i)] = static_cast<float>(values.data[i] / unit);
+        return out;
+    }
+
+    void fill() {
+        const Index n = problem_.points.size(), stride = (n + samples_ - 1) / samples_;
+        std::vector<Index> some;
+        for (Index i = 0; i < n; i += stride) some.push_back(i);
+        part_ = std::make_unique<PartialProblem>(problem_, some);
+        const detail::TiledPoints& points = part_->problem().points;
+        const Index m = points.size();
+        values_.resize(static_cast<std::size_t>(m * size()));
+        constexpr Index per_run = 16;
+        detail::parallel_for((size() + per_run - 1) / per_run,
+                             [&](Index run) {
+                                 problem_.poll();
+                                 Vector column(m);
+                                 for (Index j = run * per_run; j < std::min(size(), (run + 1) * per_run);
+                                      ++j) {
+                                     detail::kernel_column(problem_.kernel, points,
+                                                           detail::column_ref(nodes_, j), column.data());
+                                     std::transform(column.data(), column.data() + m, values_.data() + j * m,
+                                                    [](double k) { return static_cast<float>(k); });
+                                 }
+                             },
+                             size() * m);
+    }
+
+    const SearchProblem& problem_;
+    const Matrix& nodes_;
+    Index samples_;
+    std::unique_ptr<PartialProblem> part_{};
+    std::vector<float> values_{};  // m x B
+    Vector norms_{};               // Σ h k² of each; of the squared loss always the same
+};
+
+}  // namespace kernelet

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <kernelet/search/search.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace kernelet {
+
+namespace detail {
+
+/// Every so many-th of n samples, `count` in all: in spatial order, as all are.
+inline std::vector<Index> spread_part(Index n, Index count) {
+    std::vector<Index> part;
+    for (Index k = 0; k < count; ++k) part.push_back(k * n / count);
+    return part;
+}
+
+/// The same feasible set of some samples.
+inline FeasibleSet<AnyLoss> part_of(const FeasibleSet<AnyLoss>& whole, const std::vector<Index>& part) {
+    Vector tolerances(static_cast<Index>(part.size()));
+    for (Index i = 0; i < tolerances.size(); ++i)
+        tolerances(i) = whole.tolerance(part[static_cast<std::size_t>(i)]);
+    return {whole.loss(), columns_of(whole.target(), part), whole.scope(), std::move(tolerances),
+            entries_of(whole.weights(), part)};
+}
+
+}  // namespace detail
+
+/// A search on many samples, from few to all: the whole search on some of them, then kernels moved, added and removed
+/// on `growth` times as many, again and again, and only moved on all. Few kernels are known from a few thousand
+/// samples up to details; those need all samples, but few steps. Priors are those of all samples; what the criterion
+/// compares is the level's own. Where a model is too large for the second-order search, all samples at once.
+template <class Scalar = double>
+class SearchInLevels {
+public:
+    /// Holds references.
+    SearchInLevels(const SearchProblem& problem, const SearchRequest& request, const Options& options)
+        : problem_(problem), request_(request), options_(options) {}
+
+    SearchResult run() {
+        const LevelOptions& levels = options_.search.levels;
+        const Index n = problem_.points.size();
+        Search<Scalar> whole(problem_, request_, options_);
+        if (n <= levels.first_samples || whole.needs_first_order()) return whole.run();
+        Matrix nodes = request_.peaks;
+        SearchCounters counters;
+        SearchEffort effort = SearchEffort::whole;
+        for (Index count = levels.first_samples; count < n; count *= levels.growth) {
+            SearchResult found = on_part(nodes, count, effort);
+            counters += found.counters;
+            found.counters = counters;
+            if (found.bound == Bound::observer) return found;
+            nodes = std::move(found.model.nodes);
+            effort = SearchEffort::refine;
+        }
+        const bool refines = request_.tolerance != nullptr || n <= levels.growth * levels.first_samples;
+        SearchRequest last{nodes,
+                           request_.candidates,
+                           request_.scales,
+                           request_.tolerance,
+                           refines ? SearchEffort::refine : SearchEffort::move,
+                           true};
+        SearchResult found = Search<Scalar>(problem_, last, options_).run();
+        counters += found.counters;
+        found.counters = counters;
+        return found;
+    }
+
+private:
+    SearchResult on_part(const Matrix& nodes, Index count, SearchEffort effort) {
+        const std::vector<Index> part = detail::spread_part(problem_.points.size(), count);
+        SampleScales scales = request_.scales;
+        scales.samples = count;
+        const PartialProblem some(problem_, part, Priors::from(scales, problem_.domain, options_));
+        scales.energy = 0.0;
+        const SearchProblem& level = some.problem();
+        for (Index i = 0; i < count; ++i)
+            scales.energy += detail::column_squares(level.loss.target(), i) * level.loss.weights()(i);
+        std::optional<FeasibleSet<AnyLoss>> tolerance;
+        if (request_.tolerance != nullptr) tolerance = detail::part_of(*request_.tolerance, part);
+        const SearchRequest request{
+            nodes, request_.candidates, scales, tolerance ? &*tolerance : nullptr, effort, false};
+        return Search<Scalar>(level, request, options_).run();
+    }
+
+    const SearchProblem& problem_;
+    const SearchRequest& request_;
+    const Options& options_;
+};
+
+}  // namespace kernelet
