@@ -5,10 +5,12 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | bench | paper | compile-times | format
+usage: sh cmake/run.sh demo | test | bench | speed | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; all tests with g++, clang-tidy among them; the unit tests with clang++ and sanitizers
   bench   build and run benchmarks/
+  speed   whole fits against an older version, built beside, in user CPU seconds on one thread; what follows:
+          the version (675b7fd), then "reduced" for a third of the folds
   paper   build and run the paper's experiments and its rivals, on fewer realisations than the paper and on
           fewer samples where that takes long; what follows goes to the experiments: --full for all of them,
           --realisations N, --threads N
@@ -225,6 +227,69 @@ bench() {
     say "files written by the benchmarks, if any: $(pwd)"
 }
 
+# One version of the library and the program of the fits, in compiled mode, for this machine, on one thread.
+build_fits() { # sources folder
+    flags="-std=c++20 -O2 -march=native -DNDEBUG -DKERNELET_COMPILED $eigen_flags -I$1/include"
+    mkdir -p "$2"
+    for file in "$1"/src/*.cpp benchmarks/speed/fits.cpp; do
+        g++ $flags -c "$file" -o "$2/$(basename "$file" .cpp).o" &
+        if [ "$(jobs | wc -l)" -ge "$cores" ]; then wait; fi
+    done
+    wait
+    g++ "$2"/*.o -o "$2/fits"
+}
+
+speed_row() { # name, problem, first, behind the last, times as fast, error at most, kernels at most
+    ./old/fits "$2" "$3" "$4" "$data" >old.txt
+    KERNELET_DEFAULT_DUAL=1 ./new/fits "$2" "$3" "$4" "$data" >new.txt
+    awk -v name="$1" -v ratio="$5" -v error="$6" -v kernels="$7" '
+        $3 == "user" && FNR == NR { old += $4; ++n; next }
+        $3 == "user" { new += $4; k += $8; e += $10 }
+        END {
+            if (n == 0) { printf "| %s | skipped: no data | | | |\n", name; exit }
+            met = (old >= ratio * new) && (e / n <= error) && (k / n <= kernels)
+            printf "| %s | %.3f | %.3f | %.1f (asked %s) | %.4g (asked %s) | %.2f (asked %s) | %s |\n", name, old / n,
+                new / n, old / new, ratio, e / n, error, k / n, kernels, met ? "met" : "MISSED"
+        }' old.txt new.txt
+}
+
+many_row() { # name, problem, wall seconds at most, kernels at most
+    ./new/fits "$2" 0 1 "$data" | awk -v name="$1" -v seconds="$3" -v kernels="$4" '
+        { printf "| %s | | %.2f s (asked %s) | | %.3g | %.0f (asked %s) | %s |\n", name, $6, seconds, $10, $8, kernels,
+            $6 <= seconds && $8 <= kernels ? "met" : "MISSED" }'
+}
+
+# Errors: airfoil the mean squared error (0.0538 = 0.232²), labels the fraction wrong.
+speed() { # version, reduced
+    install_missing g++ eigen pkg-config
+    check g++ eigen
+    version=${1:-675b7fd} folds=10
+    if [ "${2:-}" = reduced ]; then folds=3; fi
+    eigen_flags=$(pkg-config --cflags eigen3 2>/dev/null || echo -I/usr/include/eigen3)
+    data=$(cd ../shared/data 2>/dev/null && pwd || echo ../shared/data)
+    say "build $version and this"
+    rm -rf build/speed && mkdir -p build/speed/source
+    git archive "$version" include src | tar -x -C build/speed/source
+    build_fits build/speed/source build/speed/old
+    build_fits . build/speed/new
+    cd build/speed
+    say "user CPU seconds per fit, $folds folds or realisations"
+    echo '| | old | new | times as fast | error | kernels | |'
+    echo '|---|---|---|---|---|---|---|'
+    speed_row airfoil airfoil 0 $folds 10 0.0538 23
+    speed_row 'banana, logistic' logistic 0 $folds 12 0.097 10
+    speed_row 'banana, hinge' hinge 0 $folds 12 0.097 10
+    speed_row 'rooms, draw 1' rooms 0 $folds 8 0.018 3
+    speed_row 'rooms, draw 2' rooms 10 $((10 + folds)) 8 0.018 3
+    speed_row 'rooms, draw 3' rooms 20 $((20 + folds)) 8 0.018 3
+    speed_row 'chirp, n = 201' chirp201 0 $folds 4 5e-4 18
+    speed_row 'chirp, n = 501' chirp501 0 $folds 4 2e-4 18
+    speed_row 'bumps in 2-D, n = 2000' bumps2000 0 $folds 10 2e-4 15
+    many_row 'chirp, n = 1e5' chirp100000 3 30
+    many_row 'bumps in 2-D, n = 1e5' bumps100000 2 15
+    many_row 'bumps in 2-D, n = 1e6' bumps1000000 12 15
+}
+
 compile_cost() { # flags..., file: user seconds and megabytes of the cheaper of two runs
     for run in 1 2; do
         /usr/bin/time -f '%U %M' g++ -std=c++20 -O2 $eigen_flags -Iinclude "$@" -c -o /dev/null 2>&1 | tail -n 1
@@ -283,7 +348,7 @@ cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$cores}"
 
-if [ $# -lt 1 ] || { [ $# -gt 1 ] && [ "$1" != paper ]; }; then usage; fi
+if [ $# -lt 1 ] || { [ $# -gt 1 ] && [ "$1" != paper ] && [ "$1" != speed ]; }; then usage; fi
 case $1 in
     paper)
         shift
@@ -292,6 +357,10 @@ case $1 in
     demo) demo ;;
     test) run_tests ;;
     bench) bench ;;
+    speed)
+        shift
+        speed "$@"
+        ;;
     compile-times) compile_times ;;
     format)
         install_missing clang-format

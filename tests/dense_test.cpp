@@ -191,17 +191,6 @@ TEST_CASE("changes of single entries", "[dense]") {
         }
 }
 
-TEST_CASE("exponentials lie in [e^least, 1]", "[dense]") {
-    for (const Index n : sizes) {
-        Vector v = -20.0 * normals(n, 1, 8).cwiseAbs();
-        if (n > 1) v(n - 1) = 3.0;
-        Vector values = v;
-        exponentials(values.data(), n, -15.0);
-        for (Index i = 0; i < n; ++i)
-            CHECK(values(i) == Approx(std::exp(std::clamp(v(i), -15.0, 0.0))).epsilon(1e-13));
-    }
-}
-
 TEST_CASE("parts of a matrix", "[dense]") {
     const std::vector<Index> few{4, 0, 4, 2}, others{1, 5};
     for (const Index cols : {6, 33}) {

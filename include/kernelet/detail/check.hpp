@@ -76,11 +76,14 @@ void require_finite(const Derived& values, std::string_view name) {
 }
 
 /// Points a model is asked about, d x n: as many rows as it has inputs, all finite.
+inline void require_rows(Index rows, Index inputs) {
+    require(rows == inputs, "x has ", rows, " rows; the model has ", inputs,
+            " inputs (x is d x n, one sample per column)");
+}
 template <class Derived>
 Matrix checked_points(const Eigen::MatrixBase<Derived>& x, Index inputs) {
     Matrix points = x.template cast<double>();
-    require(points.rows() == inputs, "x has ", points.rows(), " rows; the model has ", inputs,
-            " inputs (x is d x n, one sample per column)");
+    require_rows(points.rows(), inputs);
     require_finite(points, "x");
     return points;
 }

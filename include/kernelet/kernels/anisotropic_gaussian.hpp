@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/kernels/exponent.hpp>
+#include <kernelet/detail/exponentials.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -21,11 +21,19 @@ public:
     void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
                 VectorRefOf<Scalar> values) const {
         const Index d = xt.cols();
-        values =
-            ((xt.col(0).array() - node(0)) * (1.0 / node(d))).square();  // w² underflows where w does not
-        for (Index c = 1; c < d; ++c)
-            values.array() += ((xt.col(c).array() - node(c)) * (1.0 / node(d + c))).square();
-        values = (values.array() * -0.5).max(detail::smallest_exponent).exp();
+        const auto square = [&](Index c) {  // divided before: w² underflows where w does not
+            return ((xt.col(c).array() - node(c)) * (1.0 / node(d + c))).square();
+        };
+        // Three coordinates per pass: what a pass costs is to load and store the sums.
+        Index c = d % 3;
+        if (c == 1)
+            values = square(0);
+        else if (c == 2)
+            values = square(0) + square(1);
+        else
+            values.setZero();
+        for (; c < d; c += 3) values.array() += square(c) + square(c + 1) + square(c + 2);
+        detail::exponentials<Scalar>(values.data(), values.size(), -0.5);
     }
 
     /// Columns: k, ∂k/∂z_c = k (x_c − z_c)/w_c², ∂k/∂log w_c = k (x_c − z_c)²/w_c². jet is m x (1 + 2d).

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/kernels/exponent.hpp>
+#include <kernelet/detail/exponentials.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -21,10 +21,28 @@ public:
     void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
                 VectorRefOf<Scalar> values) const {
         const Index d = xt.cols();
-        const double inverse = 1.0 / node(d);  // before squaring: w² underflows where w does not
-        values = ((xt.col(0).array() - node(0)) * inverse).square();
-        for (Index c = 1; c < d; ++c) values.array() += ((xt.col(c).array() - node(c)) * inverse).square();
-        values = (values.array() * -0.5).max(detail::smallest_exponent).exp();
+        // w² overflows or underflows where w does not: then distances are divided by it before they are squared.
+        constexpr double smallest = 1e-100, largest = 1e100;
+        const bool ordinary = node(d) > smallest && node(d) < largest;
+        const double unit = ordinary ? 1.0 : 1.0 / node(d);
+        const double factor = ordinary ? -0.5 / (node(d) * node(d)) : -0.5;
+        const auto square = [&](Index c) { return (xt.col(c).array() - node(c)).square(); };
+        const auto ratio = [&](Index c) { return ((xt.col(c).array() - node(c)) * unit).square(); };
+        if (!ordinary) {
+            values = ratio(0);
+            for (Index c = 1; c < d; ++c) values.array() += ratio(c);
+        } else {
+            // Three coordinates per pass: what a pass costs is to load and store the sums.
+            Index c = d % 3;
+            if (c == 1)
+                values = square(0);
+            else if (c == 2)
+                values = square(0) + square(1);
+            else
+                values.setZero();
+            for (; c < d; c += 3) values.array() += square(c) + square(c + 1) + square(c + 2);
+        }
+        detail::exponentials<Scalar>(values.data(), values.size(), factor);
     }
 
     /// Columns: k, ∂k/∂z = k (x − z)/w², ∂k/∂log w = k ‖x − z‖²/w². jet is m x (1 + d + 1). O(m d).

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/kernels/exponent.hpp>
+#include <kernelet/detail/exponent.hpp>
 #include <kernelet/types.hpp>
 
 #include <numbers>

@@ -4,9 +4,11 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
+#include <kernelet/model/expansion_strips.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 namespace kernelet {
@@ -210,12 +212,16 @@ public:
     }
 
     /// Predictions in the shape of the targets: a column of n for one output, q x n for several. x is d x n,
-    /// any Eigen expression, float or double. n K kernel values.
+    /// any Eigen expression, float or double; kernel values and sums are double. n K kernel values, a strip of points
+    /// at a time: nothing else of size n is held.
     template <class Derived>
     Matrix predict(const Eigen::MatrixBase<Derived>& x) const {
-        Matrix values = internal(scaling_.to_internal(detail::checked_points(x, dimension())));
-        if (outputs() == 1) values.resize(values.cols(), 1);
-        return values;
+        using Scalar = std::conditional_t<std::is_same_v<typename Derived::Scalar, float>, float, double>;
+        detail::require_rows(x.rows(), dimension());
+        if constexpr (std::is_same_v<typename Derived::Scalar, Scalar>)
+            return predicted<Scalar>(x.derived());
+        else
+            return predicted<Scalar>(x.template cast<Scalar>());
     }
 
     /// Labels −1 and +1 by the sign of the decision value, in the shape of predict(x); 0 decides for +1.
@@ -250,7 +256,7 @@ public:
         for (Index c = 0; c < dimension(); ++c) {
             const auto value = static_cast<double>(x.derived().coeff(c, 0));
             detail::require(std::isfinite(value), "x(", c, ", 0) is ", value, "; every entry must be finite");
-            point(0, c) = (value - scaling_.shift(c)) / scaling_.scale(c);
+            point(0, c) = (value - scaling_.shift(c)) * (1.0 / scaling_.scale(c));
         }
         double sum = 0.0, k = 0.0;
         for (Index j = 0; j < size(); ++j) {
@@ -287,10 +293,13 @@ private:
                         "this model has no covariance: it was made by hand, saved without it, or too large");
     }
 
-    Matrix internal(const Matrix& x) const {
-        Matrix values =
-            detail::synthesize(kernel_, detail::TiledPoints(x), nodes_, detail::transposed(coefficients_));
-        detail::add_to_rows(values, offset_);
+    /// x is evaluated where it is an expression, and read where it is where it is not.
+    template <class Scalar>
+    Matrix predicted(const Eigen::Ref<const Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>, 0,
+                                      Eigen::OuterStride<>>& x) const {
+        const detail::PointStrips<Scalar> points{x.data(), x.rows(), x.cols(), x.outerStride()};
+        Matrix values = detail::expansion_strips(kernel_, points, scaling_, {nodes_, coefficients_, offset_});
+        if (outputs() == 1) values.resize(values.cols(), 1);
         return values;
     }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/kernels/exponent.hpp>
+#include <kernelet/detail/exponentials.hpp>
 #include <kernelet/search/search_problem.hpp>
 
 #include <algorithm>
@@ -114,8 +114,7 @@ private:
         detail::fill(v, 0.0);
         if (c.size() > 0) {
             detail::add_product<Scalar>(v, features(first, v.rows), c);
-            for (Index j = 0; j < v.cols; ++j)
-                detail::exponentials(v.column(j), v.rows, detail::smallest_exponent);
+            for (Index j = 0; j < v.cols; ++j) detail::exponentials(v.column(j), v.rows);
         } else {
             for_tiles(model, first, v.rows, [&](Index t, Index j, Index row, Index count) {
                 problem_.kernel.values(problem_.points.rows(t), detail::column_ref(model.nodes, j),

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+#include <kernelet/detail/tiles.hpp>
+#include <kernelet/domains/input_scaling.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace kernelet::detail {
+
+/// Points as they are given, d x n, a point per column.
+template <class Scalar>
+struct PointStrips {
+    const Scalar* data;
+    Index dimension, count, stride;
+
+    /// Points first ... of one strip in the units of a fit, a coordinate per column. Names the first number that is
+    /// not finite.
+    void scale_into(const Block& to, Index first, const InputScaling& scaling) const {
+        bool finite = true;
+        for (Index c = 0; c < dimension; ++c) {
+            const Scalar* from = data + first * stride + c;
+            double* column = to.column(c);
+            for (Index i = 0; i < to.rows; ++i) column[i] = static_cast<double>(from[i * stride]);
+            finite = affine_run(column, to.rows, scaling.shift(c), 1.0 / scaling.scale(c)) && finite;
+        }
+        for (Index i = 0; !finite && i < to.rows; ++i)
+            for (Index c = 0; c < dimension; ++c) {
+                const auto value = static_cast<double>(data[(first + i) * stride + c]);
+                require(std::isfinite(value), "x(", c, ", ", first + i, ") is ", value,
+                        "; every entry must be finite");
+            }
+    }
+};
+
+/// An expansion as a model holds it: nodes (d + p) x K, coefficients K x q, offset q.
+struct ExpansionView {
+    const Matrix& nodes;
+    const Matrix& coefficients;
+    const Vector& offset;
+};
+
+/// Whether some point of a strip may be within `reach` of z.
+inline bool strip_touches(const ConstBlock& lo_hi, const double* z, double reach) {
+    for (Index c = 0; c < lo_hi.rows; ++c)
+        if (z[c] < lo_hi(c, 0) - reach || z[c] > lo_hi(c, 1) + reach) return false;
+    return true;
+}
+
+/// Σ_j a_j k(x_i, z_j; θ_j) + b at points in the user's units, q x n. Each strip is scaled, evaluated and forgotten;
+/// kernels out of its reach are skipped. O(n K d).
+template <class Kernel, class Scalar>
+Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points, const InputScaling& scaling,
+                        const ExpansionView& model) {
+    const Index d = points.dimension, n = points.count, k = model.nodes.cols(), q = model.offset.size();
+    Matrix values(q, n);
+    Vector reach(k);
+    for (Index j = 0; j < k; ++j) reach(j) = reach_of(kernel, column_ref(model.nodes, j));
+    const bool bounded = k > 0 && std::isfinite(*std::min_element(reach.data(), reach.data() + k));
+    constexpr Index strips_per_run = 16;
+    const Index strips = strips_of(n);
+    parallel_for((strips + strips_per_run - 1) / strips_per_run,
+                 [&](Index run) {
+                     Matrix x(strip_rows + 8, d),
+                         box(d, 2);  // columns a power of two apart share their place in the cache
+                     Vector column(strip_rows);
+                     for (Index s = run * strips_per_run; s < std::min(strips, (run + 1) * strips_per_run);
+                          ++s) {
+                         const Index first = s * strip_rows, m = std::min(strip_rows, n - first);
+                         const Block strip = Block(x).part(0, 0, m, d);
+                         points.scale_into(strip, first, scaling);
+                         for (Index c = 0; bounded && c < d; ++c)
+                             range_run(strip.column(c), m, box(c, 0), box(c, 1));
+                         const Block out = Block(values).columns(first, m);
+                         for (Index i = 0; i < m; ++i)
+                             for (Index o = 0; o < q; ++o) out(o, i) = 0.0;
+                         for (Index j = 0; j < k; ++j) {
+                             if (bounded && !strip_touches(box, &model.nodes(0, j), reach(j))) continue;
+                             kernel.values(matrix_ref(ConstBlock(strip)), column_ref(model.nodes, j),
+                                           run_ref(column.data(), m));
+                             if (q == 1)
+                                 add_scaled(Block(out.column(0), m, 1, m), model.coefficients(j, 0),
+                                            ConstBlock(column.data(), m, 1, m));
+                             else
+                                 for (Index i = 0; i < m; ++i)
+                                     for (Index o = 0; o < q; ++o)
+                                         out(o, i) += model.coefficients(j, o) * column(i);
+                         }
+                         add_to_rows(out, model.offset);
+                     }
+                 },
+                 n * k);
+    return values;
+}
+
+}  // namespace kernelet::detail
