@@ -329,3 +329,17 @@ TEST_CASE("many samples are searched in levels, and the last coefficients are th
     CHECK(met.report.residual <= *tight.tolerance);
     CHECK(met.report.bound == Bound::tolerance);
 }
+
+TEST_CASE("a level whose samples are all zero decides nothing", "[search]") {
+    using namespace kernelet;
+    constexpr Index n = 900;
+    const Matrix x = Vector::LinSpaced(n, -1.0, 1.0).transpose();
+    Vector y = Vector::Zero(n);
+    for (const Index i : {451, 452, 454, 455}) y(i) = 1.0;
+    Options options{.tolerance = 0.2};
+    options.search.levels = {.first_samples = 300, .growth = 4};  // every third sample
+    y(453) = y(450) = y(456) = 0.0;
+    const auto fit = SparseKernelEstimator<>(options).fit(x, y);
+    CHECK(fit.model.predict(x).allFinite());
+    CHECK(std::isfinite(fit.report.residual));
+}

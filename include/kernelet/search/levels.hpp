@@ -44,24 +44,25 @@ public:
         const Index n = problem_.points.size();
         Search<Scalar> whole(problem_, request_, options_);
         if (n <= levels.first_samples || whole.needs_first_order()) return whole.run();
-        Matrix nodes = request_.peaks;
+        KernelExpansion model{request_.peaks, {}, {}};
         SearchCounters counters;
         SearchEffort effort = SearchEffort::whole;
         for (Index count = levels.first_samples; count < n; count *= levels.growth) {
-            SearchResult found = on_part(nodes, count, effort);
+            SearchResult found = on_part(model, count, effort);
             counters += found.counters;
             found.counters = counters;
             if (found.bound == Bound::observer) return found;
-            nodes = std::move(found.model.nodes);
+            model = std::move(found.model);
             effort = SearchEffort::refine;
         }
         const bool refines = request_.tolerance != nullptr || n <= levels.growth * levels.first_samples;
-        SearchRequest last{nodes,
-                           request_.candidates,
-                           request_.scales,
-                           request_.tolerance,
-                           refines ? SearchEffort::refine : SearchEffort::move,
-                           true};
+        const SearchRequest last{model.nodes,
+                                 request_.candidates,
+                                 request_.scales,
+                                 request_.tolerance,
+                                 refines ? SearchEffort::refine : SearchEffort::move,
+                                 true,
+                                 known(model)};
         SearchResult found = Search<Scalar>(problem_, last, options_).run();
         counters += found.counters;
         found.counters = counters;
@@ -69,7 +70,12 @@ public:
     }
 
 private:
-    SearchResult on_part(const Matrix& nodes, Index count, SearchEffort effort) {
+    /// A model of an earlier level; none where there are only nodes yet.
+    static const KernelExpansion* known(const KernelExpansion& model) {
+        return model.offset.size() > 0 ? &model : nullptr;
+    }
+
+    SearchResult on_part(const KernelExpansion& model, Index count, SearchEffort effort) {
         const std::vector<Index> part = detail::spread_part(problem_.points.size(), count);
         SampleScales scales = request_.scales;
         scales.samples = count;
@@ -78,10 +84,12 @@ private:
         const SearchProblem& level = some.problem();
         for (Index i = 0; i < count; ++i)
             scales.energy += detail::column_squares(level.loss.target(), i) * level.loss.weights()(i);
+        if (!(scales.energy > 0.0)) return {.model = model};  // zero at all of these samples
         std::optional<FeasibleSet<AnyLoss>> tolerance;
         if (request_.tolerance != nullptr) tolerance = detail::part_of(*request_.tolerance, part);
         const SearchRequest request{
-            nodes, request_.candidates, scales, tolerance ? &*tolerance : nullptr, effort, false};
+            model.nodes, request_.candidates, scales, tolerance ? &*tolerance : nullptr, effort,
+            false,       known(model)};
         return Search<Scalar>(level, request, options_).run();
     }
 

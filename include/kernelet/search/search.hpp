@@ -41,6 +41,8 @@ struct SearchRequest {
     const FeasibleSet<AnyLoss>* tolerance = nullptr;
     SearchEffort effort = SearchEffort::whole;
     bool last = true;  ///< no search on more samples follows
+    /// A model to return where the search is stopped before it has one of its own.
+    const KernelExpansion* known = nullptr;
 };
 
 /// The search for the fewest kernels: second order, one kernel at a time, or first order where models are too large
@@ -96,6 +98,7 @@ private:
 
     KernelExpansion best_so_far() const {
         if (incumbent_ && incumbent_->size() <= limit_) return *incumbent_;
+        if (request_.known != nullptr && request_.known->size() <= limit_) return *request_.known;
         return quick_model<Scalar>(problem_, request_.peaks.cols() > 0 ? request_.peaks : request_.candidates,
                                    limit_);
     }

@@ -44,7 +44,8 @@ struct SearchPhases {
     std::vector<double> weights{};
 };
 
-/// Levenberg–Marquardt steps of a search: 600 to 5000, whatever the problem.
+/// Levenberg–Marquardt steps of a search: 300 to 2500, whatever the problem, each of them counted twice for its share of
+/// Gram matrices.
 inline constexpr double usual_search_steps = 2000.0;
 /// Kernels of a model on the way.
 inline constexpr Index typical_kernels = 12;
@@ -75,7 +76,11 @@ double expected_search_seconds(SearchProblem problem, const Matrix& candidates, 
         evaluation.at(nodes);
         step = std::min(step, std::chrono::duration<double>(Clock::now() - start).count());
     }
-    return usual_search_steps * step * static_cast<double>(n) / static_cast<double>(timed);
+    // Most steps are made on the first level of samples, few on all.
+    constexpr double steps_on_all = 40.0;
+    const Index first = std::min(n, SearchOptions{}.levels.first_samples);
+    const double on_all = n > first ? steps_on_all * static_cast<double>(n) : 0.0;
+    return step * (usual_search_steps * static_cast<double>(first) + on_all) / static_cast<double>(timed);
 }
 
 /// The same once the start of a search is known, from the seconds that its evaluation took: later models are smaller.
