@@ -156,8 +156,10 @@ private:
                 for (Index i = j; i < order; i += outputs) h(i, j) += curvature;
         Matrix direction = now.residual, factor = h;
         const Block right(direction.data(), order, 1, order);
-        // Where rounding leaves the matrix indefinite, with pivots.
-        if (cholesky(factor, dual.problem().poll()))
+        // With pivots where samples may be held at an end of their interval, which leaves the matrix singular up to
+        // rounding, and where rounding has made it indefinite.
+        const bool regular = dual.problem().feasible.scope() == Scope::aggregate;
+        if (regular && cholesky(factor, dual.problem().poll()))
             cholesky_solve(factor, right);
         else
             ldlt_solve(h, right, dual.problem().poll());
