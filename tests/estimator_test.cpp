@@ -124,7 +124,8 @@ TEST_CASE("never more than max_kernels, and the status says so", "[estimator]") 
     CHECK(limited.report.status == Status::kernel_limit);
     CHECK(limited.report.residual < 0.5);  // y deviates by 0.67: the eight are well spent
     const auto roomy = Estimator(Options{.max_kernels = 30}).fit(signal.x, signal.y);
-    CHECK(roomy.model.size() == free.model.size());
+    // A start of more kernels than are allowed is scored as such, and may lead elsewhere.
+    CHECK(std::abs(roomy.model.size() - free.model.size()) <= 1);
     CHECK(roomy.report.bound == Bound::criterion);
     CHECK(roomy.report.status == Status::converged);
     // both: the fewest that meet the tolerance, or as many as are allowed

@@ -592,12 +592,14 @@ TEST_CASE("exponentials are those of the standard library up to rounding, and bo
     using namespace kernelet;
     constexpr Index n = 200001;
     const Vector x = Vector::LinSpaced(n, -79.99, 0.0);
-    Vector own = -2.0 * x, one_by_one(n);
+    Vector own = -2.0 * x;
     detail::exponentials(own.data(), n, -0.5);
     double worst = 0.0, apart = 0.0;
     for (Index i = 0; i < n; ++i) {
         worst = std::max(worst, std::abs(own(i) / std::exp(x(i)) - 1.0));
-        apart = std::max(apart, std::abs(detail::bounded_exponential(x(i)) / std::exp(x(i)) - 1.0));
+        detail::Lanes lanes = detail::Lanes{} + x(i);
+        detail::bounded_exponentials(lanes);
+        apart = std::max(apart, std::abs(lanes[0] / std::exp(x(i)) - 1.0));
     }
     CHECK(worst <= 1e-15);
     CHECK(apart <= 1e-15);
@@ -610,4 +612,21 @@ TEST_CASE("exponentials are those of the standard library up to rounding, and bo
     CHECK(ends(2) == Approx(std::exp(-80.0)));
     CHECK(ends(3) == 1.0);
     CHECK(std::isnan(ends(4)));
+}
+
+TEST_CASE("squared distances by the block are those point by point", "[kernels]") {
+    using namespace kernelet;
+    for (const Index d : {1, 2, 3, 8, 17})
+        for (const Index n : {1, 7, 31, 32, 33, 100}) {
+            const Matrix x = support::normals(n, d, 31), z = support::normals(d, 1, 32);
+            const Vector w = support::normals(d, 1, 33).array().exp().matrix();
+            Vector plain(n), scaled(n);
+            detail::squared_distances<false>(x, z.data(), nullptr, plain.data());
+            detail::squared_distances<true>(x, z.data(), w.data(), scaled.data());
+            for (Index i = 0; i < n; ++i) {
+                const Vector apart = x.row(i).transpose() - z;
+                CHECK(plain(i) == Approx(apart.squaredNorm()).epsilon(1e-14));
+                CHECK(scaled(i) == Approx(apart.cwiseQuotient(w).squaredNorm()).epsilon(1e-14));
+            }
+        }
 }

@@ -377,3 +377,25 @@ TEST_CASE("a race ends where a cost is reached or out of reach", "[levenberg_mar
     CHECK(lm.counters().raced == 1);
     CHECK(lm.counters().steps - before < whole);
 }
+
+TEST_CASE("coincident kernels move and are predicted whatever the unit of y", "[levenberg_marquardt]") {
+    using namespace levenberg_marquardt_test;
+    const Planted truth(1);
+    const detail::TiledPoints points(truth.x);
+    const double unit = GENERATE(1e-60, 1.0, 1e20, 1e60);
+    CAPTURE(unit);
+    const Matrix y = unit * truth.y;
+    const SearchProblem problem =
+        squared_problem(Box(-4.0, 4.0, {0.1, 4.0}), points, y, truth.weights, {.ridge = 0.0});
+    Matrix same(2, 4);
+    same << 0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0;
+    LevenbergMarquardt<> lm(problem);
+    FittedKernels start = lm.evaluate(same);
+    // curvature of the wrong sign, as rounding may leave it
+    lm.linearize(start);
+    start.quadratic->reduced *= -1.0;
+    const FittedKernels found = lm.resume(start, {.max_steps = 20});
+    CHECK(std::isfinite(found.cost));
+    CHECK(found.cost <= start.cost);
+    CHECK(lm.predicted_costs_without(start, 0.1).allFinite());
+}

@@ -709,6 +709,30 @@ TEST_CASE("a monotone root is found at any scale, also where the function jumps"
     CHECK_FALSE(detail::monotone_root([](double) { return -1.0; }, {0.0, -1.0}, 1.0).has_value());
 }
 
+TEST_CASE("where a decreasing function falls to a bound", "[losses]") {
+    for (const double root : {1e-200, 1e-3, 1.0, 7.0, 1e150}) {
+        Index calls = 0;
+        const auto hebden = [&](double x) {  // its T^(-1/2) is a line
+            return ++calls, detail::Sloped{4.0 / std::pow(1.0 + x / root, 2),
+                                           -8.0 / root / std::pow(1.0 + x / root, 3)};
+        };
+        CAPTURE(root);
+        CHECK(detail::decreasing_root(hebden, 1.0, 0.1 * root).value() == Approx(root).epsilon(1e-13));
+        CHECK(calls <= 4);
+        calls = 0;
+        CHECK(detail::decreasing_root(hebden, 1.0, 1e3 * root).value() == Approx(root).epsilon(1e-13));
+        CHECK(calls <= 20);
+        const auto bent = [&](double x) {  // convex, then flat: Newton steps leave the bracket
+            return ++calls, detail::Sloped{std::exp(1.0 - x / root) + 1e-3, -std::exp(1.0 - x / root) / root};
+        };
+        calls = 0;
+        CHECK(detail::decreasing_root(bent, 1.0 + 1e-3, 1e-6 * root).value() == Approx(root).epsilon(1e-12));
+        CHECK(detail::decreasing_root(bent, 1.0 + 1e-3, 500.0 * root).value() == Approx(root).epsilon(1e-12));
+        CHECK(calls <= 100);
+    }
+    CHECK_FALSE(detail::decreasing_root([](double) { return detail::Sloped{2.0, 0.0}; }, 1.0, 1.0));
+}
+
 TEST_CASE("tolerance 0 leaves the target alone", "[losses]") {
     for (const Scope scope : {Scope::aggregate, Scope::per_sample}) {
         const auto set = feasible_set<kernelet::SquaredLoss>({2, 5, scope, true, 0.0}, 700);

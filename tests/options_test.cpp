@@ -177,6 +177,7 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
           [](SearchOptions& s) { return &s.trial.newton.min_decrease; });
     check("levels.first_samples", ">= 1", below_one,
           [](SearchOptions& s) { return &s.levels.first_samples; });
+    check("levels.first_labels", ">= 1", below_one, [](SearchOptions& s) { return &s.levels.first_labels; });
     check("levels.growth", ">= 2", below_two, [](SearchOptions& s) { return &s.levels.growth; });
     // the search as a whole
     check("moving_kernels", ">= 1", below_one, [](SearchOptions& s) { return &s.moving_kernels; });
@@ -185,8 +186,6 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
     check("candidates", ">= 0", below_zero, [](SearchOptions& s) { return &s.candidates; });
     check("max_parameters", ">= 2", below_two, [](SearchOptions& s) { return &s.max_parameters; });
     check("min_start_kernels", ">= 1", below_one, [](SearchOptions& s) { return &s.min_start_kernels; });
-    check("rounds", ">= 0", below_zero, [](SearchOptions& s) { return &s.rounds; });
-    check("swaps", ">= 0", below_zero, [](SearchOptions& s) { return &s.swaps; });
     check("label_window", "finite and > 0", not_positive, [](SearchOptions& s) { return &s.label_window; });
     check("noise_window", "finite and > 0", not_positive, [](SearchOptions& s) { return &s.noise_window; });
 }
@@ -200,7 +199,7 @@ TEST_CASE("the bounds of the search options that are included are valid", "[opti
     options.search.backward = {.tries = 1};
     options.search.first_order.min_decrease = 0.0;
     options.search.trial = {.max_steps = 0, .min_decrease = 0.0, .damping_decrease = 1.0};
-    options.search.candidates = options.search.rounds = options.search.swaps = 0;
+    options.search.candidates = 0;
     options.search.max_parameters = 2;
     options.search.min_start_kernels = 1;
     CHECK(objection(options).empty());

@@ -215,8 +215,7 @@ TEST_CASE("a wave takes fewer kernels than it has half waves", "[strategy]") {
     CHECK(s.rms(model.fit) <= 1.6 * std::sqrt(1e-3));
     CHECK(criterion.score(model) <= criterion.score(s.lm.minimize(wave.peaks)));
     // A broad base with dips on it: backward elimination from all peaks does not reach it.
-    SearchOptions starts;
-    starts.rounds = starts.swaps = 0;
+    const SearchOptions starts;
     CandidateGains<> gains(s.problem, s.candidates, starts.forward.gain_samples);
     SearchState<> state{s.lm, criterion, gains, starts};
     const FittedKernels from_all = backward_elimination(state, s.lm.minimize(wave.peaks, starts.trial));

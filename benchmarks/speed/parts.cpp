@@ -4,7 +4,9 @@
 
 #include "../support/signals.hpp"
 
+#include <kernelet/dual/augmented_newton_impl.hpp>
 #include <kernelet/kernelet.hpp>
+#include <kernelet/losses/feasible_set.hpp>
 #include <kernelet/search/strategy.hpp>
 
 #include <benchmark/benchmark.h>

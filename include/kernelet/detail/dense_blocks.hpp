@@ -225,14 +225,6 @@ template <class Scalar = double>
     for (Index j = 0; j < a.cols; ++j) RunMap<Scalar>(a.column(j), a.rows) *= s;
 }
 
-/// v_i ← (v_i − shift) factor; whether all are finite.
-template <class Scalar = double>
-[[gnu::noinline]] bool affine_run(double* v, Index n, double shift, double factor) {
-    RunMap<Scalar> values(v, n);
-    values = (values - shift) * factor;
-    return std::isfinite((values * 0.0).sum());
-}
-
 /// The least and the largest of a run.
 template <class Scalar = double>
 [[gnu::noinline]] void range_run(const double* v, Index n, double& least, double& largest) {

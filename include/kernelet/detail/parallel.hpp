@@ -13,11 +13,11 @@
 namespace kernelet::detail {
 
 /// Kernel values from which threads are worth waking.
-inline constexpr Index least_parallel_work = Index{1} << 17;
+inline constexpr Index least_parallel_work = Index{1} << 14;
 
 /// Runs body(k) for k = 0 ... count-1, on OpenMP's threads where the consumer links it. Each k must write
 /// only what is its own: results then have the same bits for any number of threads. The first exception of
-/// the lowest k is rethrown. `kernel_values` is what the loop computes in all: below about a millisecond's
+/// the lowest k is rethrown. `kernel_values` is what the loop computes in all: below some ten microseconds'
 /// worth waking the threads costs more than it saves.
 template <class Body>
 void parallel_for(Index count, const Body& body, [[maybe_unused]] Index kernel_values = least_parallel_work) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/exponentials.hpp>
+#include <kernelet/detail/squared_distances.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -20,19 +21,7 @@ public:
     template <class Scalar = double>
     void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
                 VectorRefOf<Scalar> values) const {
-        const Index d = xt.cols();
-        const auto square = [&](Index c) {  // divided before: w² underflows where w does not
-            return ((xt.col(c).array() - node(c)) * (1.0 / node(d + c))).square();
-        };
-        // Three coordinates per pass: what a pass costs is to load and store the sums.
-        Index c = d % 3;
-        if (c == 1)
-            values = square(0);
-        else if (c == 2)
-            values = square(0) + square(1);
-        else
-            values.setZero();
-        for (; c < d; c += 3) values.array() += square(c) + square(c + 1) + square(c + 2);
+        detail::squared_distances<true>(xt, node.data(), node.data() + xt.cols(), values.data());
         detail::exponentials<Scalar>(values.data(), values.size(), -0.5);
     }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/exponentials.hpp>
+#include <kernelet/detail/squared_distances.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -24,25 +25,14 @@ public:
         // w² overflows or underflows where w does not: then distances are divided by it before they are squared.
         constexpr double smallest = 1e-100, largest = 1e100;
         const bool ordinary = node(d) > smallest && node(d) < largest;
-        const double unit = ordinary ? 1.0 : 1.0 / node(d);
-        const double factor = ordinary ? -0.5 / (node(d) * node(d)) : -0.5;
-        const auto square = [&](Index c) { return (xt.col(c).array() - node(c)).square(); };
-        const auto ratio = [&](Index c) { return ((xt.col(c).array() - node(c)) * unit).square(); };
-        if (!ordinary) {
-            values = ratio(0);
-            for (Index c = 1; c < d; ++c) values.array() += ratio(c);
+        if (ordinary) {
+            detail::squared_distances<false>(xt, node.data(), nullptr, values.data());
         } else {
-            // Three coordinates per pass: what a pass costs is to load and store the sums.
-            Index c = d % 3;
-            if (c == 1)
-                values = square(0);
-            else if (c == 2)
-                values = square(0) + square(1);
-            else
-                values.setZero();
-            for (; c < d; c += 3) values.array() += square(c) + square(c + 1) + square(c + 2);
+            const Vector widths = Vector::Constant(d, node(d));
+            detail::squared_distances<true>(xt, node.data(), widths.data(), values.data());
         }
-        detail::exponentials<Scalar>(values.data(), values.size(), factor);
+        detail::exponentials<Scalar>(values.data(), values.size(),
+                                     ordinary ? -0.5 / (node(d) * node(d)) : -0.5);
     }
 
     /// Columns: k, ∂k/∂z = k (x − z)/w², ∂k/∂log w = k ‖x − z‖²/w². jet is m x (1 + d + 1). O(m d).
@@ -98,8 +88,12 @@ public:
     double coherence(const ConstVectorRef& a, const ConstVectorRef& b) const {
         const Index d = a.size() - 1;
         const double sum = a(d) * a(d) + b(d) * b(d);
-        return std::pow(2.0 * a(d) * b(d) / sum, 0.5 * static_cast<double>(d)) *
-               std::exp(-0.5 * (a.head(d) - b.head(d)).squaredNorm() / sum);
+        double power = 1.0, distance = 0.0;
+        for (Index c = 0; c < d; ++c) {
+            power *= 2.0 * a(d) * b(d) / sum;
+            distance += (a(c) - b(c)) * (a(c) - b(c));
+        }
+        return std::sqrt(power) * std::exp(-0.5 * distance / sum);
     }
 };
 

@@ -76,4 +76,33 @@ std::optional<double> monotone_root(const Function& h, Sampled lo, double guess)
     return std::nullopt;
 }
 
+/// The value and the slope of a function.
+struct Sloped {
+    double value{};
+    double slope{};
+};
+
+/// The x > 0 at which a positive, smooth and decreasing T falls to `bound`, given T(0) > bound: by Newton's method on
+/// T^(−½), which is linear where T is the square of 1/(1 + cx) (Hebden 1973), kept in a bracket; none where T is
+/// still larger at 1e290. 4 to 8 steps.
+template <class Function>
+std::optional<double> decreasing_root(const Function& t, double bound, double guess) {
+    constexpr double farthest = 1e290, accuracy = 1e-13;
+    constexpr int most_steps = 200;
+    double lo = 0.0, hi = std::numeric_limits<double>::infinity(), growth = 2.0, x = guess;
+    for (int step = 0; step < most_steps && x < farthest; ++step) {
+        const Sloped at = t(x);
+        (at.value > bound ? lo : hi) = x;
+        double next = x - 2.0 * (std::sqrt(at.value / bound) - 1.0) * at.value / at.slope;
+        if (std::abs(next - x) <= accuracy * x) return next;
+        if (!(next > lo && next < hi)) {
+            next = std::isinf(hi) ? growth * x : middle_double(lo, hi);
+            growth *= growth;
+            if (!(next > lo && next < hi)) return hi;
+        }
+        x = next;
+    }
+    return std::isinf(hi) ? std::nullopt : std::optional(hi);
+}
+
 }  // namespace kernelet::detail

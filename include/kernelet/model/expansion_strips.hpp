@@ -1,12 +1,15 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/detail/lanes.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace kernelet::detail {
@@ -20,19 +23,45 @@ struct PointStrips {
     /// Points first ... of one strip in the units of a fit, a coordinate per column. Names the first number that is
     /// not finite.
     void scale_into(const Block& to, Index first, const InputScaling& scaling) const {
+        const Scalar* from = data + first * stride;
         bool finite = true;
-        for (Index c = 0; c < dimension; ++c) {
-            const Scalar* from = data + first * stride + c;
-            double* column = to.column(c);
-            for (Index i = 0; i < to.rows; ++i) column[i] = static_cast<double>(from[i * stride]);
-            finite = affine_run(column, to.rows, scaling.shift(c), 1.0 / scaling.scale(c)) && finite;
-        }
+        for (Index c = 0; c < dimension; ++c)
+            finite =
+                scaled_run(from + c, to.column(c), to.rows, {scaling.shift(c), 1.0 / scaling.scale(c)}) &&
+                finite;
         for (Index i = 0; !finite && i < to.rows; ++i)
             for (Index c = 0; c < dimension; ++c) {
                 const auto value = static_cast<double>(data[(first + i) * stride + c]);
                 require(std::isfinite(value), "x(", c, ", ", first + i, ") is ", value,
                         "; every entry must be finite");
             }
+    }
+
+private:
+    struct Affine {
+        double shift, factor;
+    };
+
+    /// One coordinate of n points in the units of a fit; whether all are finite. A register of points
+    /// at a time: their numbers are `stride` apart.
+    bool scaled_run(const Scalar* from, double* to, Index n, const Affine& scaling) const {
+        const auto at = [&](Index i) { return static_cast<double>(from[i * stride]); };
+        Lanes zeros{};  // NaN where a number is not finite
+        Index i = 0;
+        for (; i + lane_count <= n; i += lane_count) {
+            Lanes v = [&]<Index... k>(std::integer_sequence<Index, k...>) { return Lanes{at(i + k)...}; }
+            (std::make_integer_sequence<Index, lane_count>{});
+            v = (v - scaling.shift) * scaling.factor;
+            std::memcpy(to + i, &v, sizeof v);
+            zeros += v * 0.0;
+        }
+        double zero = 0.0;
+        for (Index k = 0; k < lane_count; ++k) zero += zeros[k];
+        for (; i < n; ++i) {
+            to[i] = (at(i) - scaling.shift) * scaling.factor;
+            zero += to[i] * 0.0;
+        }
+        return zero == 0.0;
     }
 };
 
@@ -51,7 +80,7 @@ inline bool strip_touches(const ConstBlock& lo_hi, const double* z, double reach
 }
 
 /// Σ_j a_j k(x_i, z_j; θ_j) + b at points in the user's units, q x n. Each strip is scaled, evaluated and forgotten;
-/// kernels out of its reach are skipped. O(n K d).
+/// kernels out of its reach are skipped, where that is seen to happen. O(n K d).
 template <class Kernel, class Scalar>
 Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points, const InputScaling& scaling,
                         const ExpansionView& model) {
@@ -67,18 +96,21 @@ Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points,
                      Matrix x(strip_rows + 8, d),
                          box(d, 2);  // columns a power of two apart share their place in the cache
                      Vector column(strip_rows);
+                     bool skips = bounded;  // until a strip is within reach of all kernels
                      for (Index s = run * strips_per_run; s < std::min(strips, (run + 1) * strips_per_run);
                           ++s) {
                          const Index first = s * strip_rows, m = std::min(strip_rows, n - first);
                          const Block strip = Block(x).part(0, 0, m, d);
                          points.scale_into(strip, first, scaling);
-                         for (Index c = 0; bounded && c < d; ++c)
+                         for (Index c = 0; skips && c < d; ++c)
                              range_run(strip.column(c), m, box(c, 0), box(c, 1));
                          const Block out = Block(values).columns(first, m);
                          for (Index i = 0; i < m; ++i)
                              for (Index o = 0; o < q; ++o) out(o, i) = 0.0;
+                         Index touched = 0;
                          for (Index j = 0; j < k; ++j) {
-                             if (bounded && !strip_touches(box, &model.nodes(0, j), reach(j))) continue;
+                             if (skips && !strip_touches(box, &model.nodes(0, j), reach(j))) continue;
+                             ++touched;
                              kernel.values(matrix_ref(ConstBlock(strip)), column_ref(model.nodes, j),
                                            run_ref(column.data(), m));
                              if (q == 1)
@@ -89,6 +121,7 @@ Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points,
                                      for (Index o = 0; o < q; ++o)
                                          out(o, i) += model.coefficients(j, o) * column(i);
                          }
+                         skips = skips && touched < k;
                          add_to_rows(out, model.offset);
                      }
                  },

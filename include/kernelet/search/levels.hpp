@@ -2,6 +2,7 @@
 
 #include <kernelet/search/search.hpp>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -40,14 +41,13 @@ public:
         : problem_(problem), request_(request), options_(options) {}
 
     SearchResult run() {
-        const LevelOptions& levels = options_.search.levels;
-        const Index n = problem_.points.size();
+        const std::vector<Index> counts = level_sizes();
         Search<Scalar> whole(problem_, request_, options_);
-        if (n <= levels.first_samples || whole.needs_first_order()) return whole.run();
+        if (counts.empty() || whole.needs_first_order()) return whole.run();
         KernelExpansion model{request_.peaks, {}, {}};
         SearchCounters counters;
         SearchEffort effort = SearchEffort::whole;
-        for (Index count = levels.first_samples; count < n; count *= levels.growth) {
+        for (const Index count : counts) {
             SearchResult found = on_part(model, count, effort);
             counters += found.counters;
             found.counters = counters;
@@ -55,7 +55,7 @@ public:
             model = std::move(found.model);
             effort = SearchEffort::refine;
         }
-        const bool refines = request_.tolerance != nullptr || n <= levels.growth * levels.first_samples;
+        const bool refines = request_.tolerance != nullptr || counts.size() == 1;
         const SearchRequest last{model.nodes,
                                  request_.candidates,
                                  request_.scales,
@@ -73,6 +73,20 @@ private:
     /// A model of an earlier level; none where there are only nodes yet.
     static const KernelExpansion* known(const KernelExpansion& model) {
         return model.offset.size() > 0 ? &model : nullptr;
+    }
+
+    /// Samples of the levels before the last, in steps of equal ratio.
+    std::vector<Index> level_sizes() const {
+        const LevelOptions& levels = options_.search.levels;
+        const Index n = problem_.points.size(),
+                    first = levels.first(problem_.loss.loss().is_classification());
+        if (n <= first) return {};
+        const double growth = static_cast<double>(n) / static_cast<double>(first);
+        const double steps = std::ceil(std::log(growth) / std::log(static_cast<double>(levels.growth)));
+        std::vector<Index> sizes;
+        for (double step = 0.0; step < steps; ++step)
+            sizes.push_back(static_cast<Index>(static_cast<double>(first) * std::pow(growth, step / steps)));
+        return sizes;
     }
 
     SearchResult on_part(const KernelExpansion& model, Index count, SearchEffort effort) {

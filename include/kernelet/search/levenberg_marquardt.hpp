@@ -189,7 +189,7 @@ public:
         Matrix inverse = Matrix::Identity(k * f, k * f);
         detail::cholesky_solve<Scalar>(damped.factor, inverse);
         const Matrix step = detail::product<Scalar>(inverse, damped.right);
-        // (H⁻¹)_ao = −T S⁻¹, (H⁻¹)_aa = G⁻¹ + T S⁻¹ T', T = G⁻¹ Φ'WB ∘ a, S the matrix of the nodes alone
+        // With δ for (z/w, log θ): (H⁻¹)_aδ = −T S⁻¹, (H⁻¹)_aa = G⁻¹ + T S⁻¹ T', T = G⁻¹ Φ'WB ∘ a, S the matrix of the nodes alone
         std::vector<Matrix> t, u;
         for (Index o = 0; o < q; ++o) {
             Matrix c = quadratic.cross;
@@ -313,9 +313,11 @@ private:
         const std::vector<char> blocked = pressing(nodes, equations.right);
         const Index size = equations.right.size();
         double largest = 0.0;
-        for (Index i = 0; i < size; ++i) largest = std::max(largest, equations.system(i, i));
+        for (Index i = 0; i < size; ++i) largest = std::max(largest, std::abs(equations.system(i, i)));
         const double floor = 1e-12 * largest + std::numeric_limits<double>::min();
-        for (;; damping = std::max(10.0 * damping, floor)) {  // larger where rounding left J'J indefinite
+        // Damping is relative to the diagonal; it grows where rounding has left J'J indefinite.
+        constexpr double least_damping = 1e-12, most_damping = 1e24;
+        for (;; damping = std::max(10.0 * damping, least_damping)) {
             DampedSystem out{equations.system, equations.right};
             for (Index i = 0; i < size; ++i) {
                 if (blocked[static_cast<std::size_t>(i)] != 0) {
@@ -328,7 +330,7 @@ private:
                 }
             }
             if (detail::cholesky<Scalar>(out.factor)) return out;
-            detail::require(damping < 1.0 / floor && std::isfinite(largest),
+            detail::require(damping < most_damping,
                             "the kernel returned slopes that are not finite, or not representable together");
         }
     }

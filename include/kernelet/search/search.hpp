@@ -61,7 +61,7 @@ public:
 
     /// Whether a second-order search would take too long even on the first samples of SearchInLevels.
     bool needs_first_order() const {
-        return kernelet::needs_first_order(std::min(problem_.points.size(), search().levels.first_samples),
+        return kernelet::needs_first_order(std::min(problem_.points.size(), search().levels.first(labels())),
                                            lm_.free_rows(), std::min(limit_, movable()),
                                            search().first_order);
     }
@@ -154,7 +154,7 @@ private:
         SearchState<Scalar> state{lm_, wanted, candidates_, search()};
         try {
             FittedKernels model = request_.effort == SearchEffort::whole
-                                      ? SearchStrategy<Scalar>(state, limit_).run(start)
+                                      ? SearchStrategy<Scalar>(state, limit_).run(start, request_.last)
                                       : refined(state, start);
             SearchResult result;
             result.repeatable = model.size() * lm_.free_rows() <= search().max_parameters;

@@ -5,34 +5,26 @@
 #include <kernelet/search/partial_problem.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
-#include <vector>
 
 /// How long a search is expected to take, for the observer alone: nothing here changes a result. The numbers are
 /// means over chirps, bumps in two and three dimensions and overlapping classes: `time_limit 0.5 verbose`.
 namespace kernelet {
 
-/// The phases of a SearchStrategy: the start from all peaks, two starts from peaks of one sign, rounds, swaps, shapes,
-/// polish; with the fraction of the search that each is expected to take.
+/// The phases of a SearchStrategy: the start from all peaks, two starts from peaks of one sign, one kernel more,
+/// shapes, polish; with the fraction of the search that each is expected to take.
 struct SearchPhases {
-    explicit SearchPhases(const SearchOptions& options) {
-        constexpr double start = 20.0, round = 7.0, swap = 8.0, shapes = 1.0, polish = 2.0;
-        weights.assign(3, start);
-        weights.insert(weights.end(), static_cast<std::size_t>(options.rounds), round);
-        weights.insert(weights.end(), static_cast<std::size_t>(options.swaps), swap);
-        weights.push_back(shapes);
-        weights.push_back(polish);
-    }
+    static constexpr std::array<double, 6> weights{20.0, 20.0, 20.0, 16.0, 1.0, 3.0};
 
-    Index count() const { return static_cast<Index>(weights.size()); }
-    Index first_round() const { return 3; }
-    Index first_swap(const SearchOptions& options) const { return 3 + options.rounds; }
-    Index shapes() const { return count() - 2; }
-    Index polish() const { return count() - 1; }
+    static constexpr Index count() { return static_cast<Index>(weights.size()); }
+    static constexpr Index extension() { return 3; }
+    static constexpr Index shapes() { return 4; }
+    static constexpr Index polish() { return 5; }
 
     /// The fraction of the search before a phase.
-    double before(Index phase) const {
+    static double before(Index phase) {
         double done = 0.0, all = 0.0;
         for (Index k = 0; k < count(); ++k) {
             all += weights[static_cast<std::size_t>(k)];
@@ -40,8 +32,6 @@ struct SearchPhases {
         }
         return done / all;
     }
-
-    std::vector<double> weights{};
 };
 
 /// Levenberg–Marquardt steps of a search: 300 to 2500, whatever the problem, each of them counted twice for its share of
@@ -78,7 +68,7 @@ double expected_search_seconds(SearchProblem problem, const Matrix& candidates, 
     }
     // Most steps are made on the first level of samples, few on all.
     constexpr double steps_on_all = 40.0;
-    const Index first = std::min(n, SearchOptions{}.levels.first_samples);
+    const Index first = std::min(n, SearchOptions{}.levels.first(problem.loss.loss().is_classification()));
     const double on_all = n > first ? steps_on_all * static_cast<double>(n) : 0.0;
     return step * (usual_search_steps * static_cast<double>(first) + on_all) / static_cast<double>(timed);
 }
