@@ -136,6 +136,8 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
           [](SearchOptions& s) { return &s.first_order.held_out_fraction; });
     check("first_order.growing_samples", ">= 1", below_one,
           [](SearchOptions& s) { return &s.first_order.growing_samples; });
+    check("first_order.gain_samples", ">= 1", below_one,
+          [](SearchOptions& s) { return &s.first_order.gain_samples; });
     check("first_order.growing_steps", ">= 1", below_one,
           [](SearchOptions& s) { return &s.first_order.growing_steps; });
     check("first_order.batch_steps", ">= 1", below_one,

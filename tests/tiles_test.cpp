@@ -156,6 +156,24 @@ struct Unreaching {
     }
 };
 
+TEST_CASE("equal strips hold every point once, in tiles", "[tiles]") {
+    using namespace kernelet::detail;
+    for (const Index n : {1, 31, 32, 256, 257, 300, 1352, 2000, 10001}) {
+        Index next = 0, least = n, most = 0;
+        for (Index s = 0; s < strips_of(n); ++s) {
+            const Strip strip = equal_strip(s, n);
+            CHECK(strip.first == next);
+            CHECK(strip.first % TiledPoints::tile == 0);
+            next += strip.rows;
+            least = std::min(least, strip.rows);
+            most = std::max(most, strip.rows);
+        }
+        CHECK(next == n);
+        CHECK(most <= strip_rows);
+        CHECK(most - least <= 2 * TiledPoints::tile);
+    }
+}
+
 TEST_CASE("strips out of reach, zero multipliers and zero coefficients are skipped", "[tiles]") {
     constexpr Index n = 8 * kernelet::detail::strip_rows;
     const Setting s = setting({1, n, 64, 1, 1e-4, 1e-3, true}, 600);

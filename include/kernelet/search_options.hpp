@@ -166,6 +166,8 @@ struct FirstOrderOptions {
     double held_out_fraction = 0.1;
     /// Most samples on which the model grows, drawn at random.
     Index growing_samples = 12000;
+    /// Samples of these on which the gains of the candidates are compared.
+    Index gain_samples = 4096;
     /// Steps of L-BFGS between two sizes, after each batch of new kernels, and at the end on all samples.
     Index growing_steps = 40;
     Index batch_steps = 10;
@@ -183,6 +185,7 @@ struct FirstOrderOptions {
                         "options.search.first_order.held_out_fraction = ", held_out_fraction,
                         " must be in (0, 1)");
         detail::require_at_least(growing_samples, 1, "options.search.first_order.growing_samples");
+        detail::require_at_least(gain_samples, 1, "options.search.first_order.gain_samples");
         detail::require_at_least(growing_steps, 1, "options.search.first_order.growing_steps");
         detail::require_at_least(batch_steps, 1, "options.search.first_order.batch_steps");
         detail::require_at_least(final_steps, 1, "options.search.first_order.final_steps");

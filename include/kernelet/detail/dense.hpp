@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/dense_blocks.hpp>
+#include <kernelet/detail/parallel.hpp>
 #include <kernelet/detail/poll.hpp>
 #include <kernelet/types.hpp>
 
@@ -86,11 +87,35 @@ void add_outer(const Block& c, double s, const double* x, const double* y) {
     }
 }
 
+/// Runs body(first, count) over [0, size) in parts of about 64, on several threads where there are `work`
+/// multiplications in all. The parts do not depend on the number of threads.
+template <class Body>
+void for_parts(Index size, Index work, const Body& body) {
+    constexpr Index part = 64, multiplications_per_kernel_value = 16;
+    const Index parts = std::max<Index>(1, size / part);
+    parallel_for(
+        parts,
+        [&](Index k) {
+            const Index first = k * size / parts;
+            body(first, (k + 1) * size / parts - first);
+        },
+        work / multiplications_per_kernel_value);
+}
+
 /// Lower part of C ← C + s A Aᵀ.
 template <class Scalar = double>
 [[gnu::noinline]] void rank_update(const Block& c, const ConstBlock& a, double s = 1.0) {
     if (c.size() == 0 || a.cols == 0) return;
-    mapped<Scalar>(c).template selfadjointView<Eigen::Lower>().rankUpdate(mapped<Scalar>(a), s);
+    for_parts(c.rows, c.rows * c.rows * a.cols / 2, [&](Index first, Index count) {
+        const ConstBlock rows = a.part(first, 0, count, a.cols);
+        mapped<Scalar>(c.part(first, first, count, count))
+            .template selfadjointView<Eigen::Lower>()
+            .rankUpdate(mapped<Scalar>(rows), s);
+        const Index below = first + count;
+        if (below == c.rows) return;
+        add_product<Scalar>(c.part(below, first, c.rows - below, count),
+                            a.part(below, 0, a.rows - below, a.cols), transposed<Scalar>(rows), s);
+    });
 }
 
 /// Lower part of C ← C + s Aᵀ A.
@@ -106,16 +131,20 @@ template <class Scalar = double>
 template <class Scalar = double>
 [[gnu::noinline]] void solve_lower(const ConstBlock& l, const Block& x) {
     if (x.size() == 0) return;
-    DenseMap<Scalar> right = mapped<Scalar>(x);
-    mapped<Scalar>(l).template triangularView<Eigen::Lower>().solveInPlace(right);
+    for_parts(x.cols, l.rows * l.rows * x.cols / 2, [&](Index first, Index count) {
+        DenseMap<Scalar> right = mapped<Scalar>(x.columns(first, count));
+        mapped<Scalar>(l).template triangularView<Eigen::Lower>().solveInPlace(right);
+    });
 }
 
 /// X ← L⁻ᵀ X.
 template <class Scalar = double>
 [[gnu::noinline]] void solve_lower_transposed(const ConstBlock& l, const Block& x) {
     if (x.size() == 0) return;
-    DenseMap<Scalar> right = mapped<Scalar>(x);
-    mapped<Scalar>(l).transpose().template triangularView<Eigen::Upper>().solveInPlace(right);
+    for_parts(x.cols, l.rows * l.rows * x.cols / 2, [&](Index first, Index count) {
+        DenseMap<Scalar> right = mapped<Scalar>(x.columns(first, count));
+        mapped<Scalar>(l).transpose().template triangularView<Eigen::Upper>().solveInPlace(right);
+    });
 }
 
 /// X ← U⁻¹ X, U the upper triangle. By columns: for the small triangles of a least-squares problem.

@@ -2,7 +2,9 @@
 
 #include <kernelet/detail/dense.hpp>
 #include <kernelet/detail/median.hpp>
+#include <kernelet/detail/parallel.hpp>
 #include <kernelet/detail/poll.hpp>
+#include <kernelet/detail/squared_distances.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
@@ -70,44 +72,62 @@ inline double noise_deviation_1d(const Vector& x, const Vector& y) {
     return std::isfinite(best) ? best : 0.0;
 }
 
+/// Visits at most 500 samples spread over all, each with the numbers of its `count` nearest others: visit(probe,
+/// sample, neighbours), on several threads. Returns the number of probes. O(500 n d).
+template <class Visit>
+Index visit_neighbours(const Matrix& x, Index count, const Poll& poll, const Visit& visit) {
+    constexpr Index most_probes = 500, probes_per_part = 16;
+    const Index n = x.cols(), probes = std::min(n, most_probes);
+    parallel_for((probes + probes_per_part - 1) / probes_per_part,
+                 [&](Index part) {
+                     std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
+                     std::vector<Index> neighbours(static_cast<std::size_t>(count));
+                     const Index end = std::min(probes, (part + 1) * probes_per_part);
+                     for (Index probe = part * probes_per_part; probe < end; ++probe) {
+                         poll();
+                         const Index i = probe * n / probes;
+                         for (Index j = 0; j < n; ++j)
+                             distances[static_cast<std::size_t>(j)] = {
+                                 j == i ? -1.0 : squared_distance(&x(0, j), &x(0, i), x.rows()), j};
+                         std::partial_sort(distances.begin(), distances.begin() + count + 1, distances.end());
+                         std::transform(distances.begin() + 1, distances.begin() + 1 + count,
+                                        neighbours.begin(), [](const auto& entry) { return entry.second; });
+                         visit(probe, i, neighbours);
+                     }
+                 },
+                 probes * n);
+    return probes;
+}
+
 /// Several inputs: a plane through the nearest neighbours of each of at most 500 samples. O(500 n d).
 template <class Scalar = double>
 double noise_deviation_nd(const Matrix& x, const Vector& y, const Poll& poll = {}) {
-    const Index d = x.rows();
-    const Index n = x.cols();
-    const Index neighbours = 2 * (d + 1) + 2;
-    if (n < neighbours + 2) return 0.0;
-    constexpr Index most_probes = 500;
-    const Index probes = std::min(n, most_probes);
-    std::vector<double> residuals;
-    std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
-    for (Index probe = 0; probe < probes; ++probe) {
-        poll();
-        const Index i = probe * n / probes;
-        for (Index j = 0; j < n; ++j)
-            distances[static_cast<std::size_t>(j)] = {
-                j == i ? -1.0 : squared_distance(&x(0, j), &x(0, i), x.rows()), j};
-        std::partial_sort(distances.begin(), distances.begin() + neighbours + 1, distances.end());
-        Matrix plane(neighbours, d + 1);
-        Vector values(neighbours);
-        const double farthest = std::sqrt(distances[static_cast<std::size_t>(neighbours)].first);
-        for (Index k = 0; k < neighbours; ++k) {
-            const Index j = distances[static_cast<std::size_t>(k + 1)].second;
-            plane(k, 0) = 1.0;
-            for (Index c = 0; c < d; ++c)
-                plane(k, 1 + c) = (x(c, j) - x(c, i)) / (farthest > 0.0 ? farthest : 1.0);
-            values(k) = y(j);
-        }
-        // The value at x_i is the plane's constant term: weights e₁ᵀ (P'P)⁻¹ P', with a trace of ridge for
-        // neighbours that lie in a lower dimension.
-        constexpr double ridge = 1e-10;
-        Matrix gram = product_tn<Scalar>(plane, plane), first = Matrix::Identity(d + 1, 1);
-        add_to_diagonal(gram, ridge);
-        ldlt_solve<Scalar>(gram, first);
-        const Matrix weights = product<Scalar>(plane, first);
-        residuals.push_back(std::abs(y(i) - dot<Scalar>(weights, values)) /
-                            std::sqrt(1.0 + squared_norm<Scalar>(weights)));
-    }
+    const Index d = x.rows(), n = x.cols(), count = 2 * (d + 1) + 2;
+    if (n < count + 2) return 0.0;
+    std::vector<double> residuals(static_cast<std::size_t>(n));
+    const Index probes =
+        visit_neighbours(x, count, poll, [&](Index probe, Index i, const std::vector<Index>& neighbours) {
+            Matrix plane(count, d + 1);
+            Vector values(count);
+            const double farthest = std::sqrt(squared_distance(&x(0, neighbours.back()), &x(0, i), d));
+            for (Index k = 0; k < count; ++k) {
+                const Index j = neighbours[static_cast<std::size_t>(k)];
+                plane(k, 0) = 1.0;
+                for (Index c = 0; c < d; ++c)
+                    plane(k, 1 + c) = (x(c, j) - x(c, i)) / (farthest > 0.0 ? farthest : 1.0);
+                values(k) = y(j);
+            }
+            // The value at x_i is the plane's constant term: weights e₁ᵀ (P'P)⁻¹ P', with a trace of ridge for
+            // neighbours that lie in a lower dimension.
+            constexpr double ridge = 1e-10;
+            Matrix gram = product_tn<Scalar>(plane, plane), first = Matrix::Identity(d + 1, 1);
+            add_to_diagonal(gram, ridge);
+            ldlt_solve<Scalar>(gram, first);
+            const Matrix weights = product<Scalar>(plane, first);
+            residuals[static_cast<std::size_t>(probe)] = std::abs(y(i) - dot<Scalar>(weights, values)) /
+                                                         std::sqrt(1.0 + squared_norm<Scalar>(weights));
+        });
+    residuals.resize(static_cast<std::size_t>(probes));
     return deviation_from_median(residuals);
 }
 
@@ -183,25 +203,20 @@ inline NoiseEstimate replicate_noise(const Matrix& x, const Matrix& y) {
 /// The share of labels ±1 that the vote of the nearest other samples contradicts, over at most 500 samples
 /// and all outputs: how much of a classification no function of x can explain. O(500 n d).
 inline double label_noise(const Matrix& x, const Matrix& y, const Poll& poll = {}) {
-    constexpr Index most_probes = 500, most_voters = 7;
-    const Index n = x.cols(), probes = std::min(n, most_probes), voters = std::min(n - 1, most_voters);
+    constexpr Index most_voters = 7;
+    const Index n = x.cols(), voters = std::min(n - 1, most_voters);
     if (voters < 1) return 0.0;
-    std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
-    Index wrong = 0;
-    for (Index probe = 0; probe < probes; ++probe) {
-        poll();
-        const Index i = probe * n / probes;
-        for (Index j = 0; j < n; ++j)
-            distances[static_cast<std::size_t>(j)] = {
-                j == i ? -1.0 : squared_distance(&x(0, j), &x(0, i), x.rows()), j};
-        std::partial_sort(distances.begin(), distances.begin() + voters + 1, distances.end());
-        for (Index o = 0; o < y.rows(); ++o) {
-            double votes = 0.0;
-            for (Index k = 1; k <= voters; ++k) votes += y(o, distances[static_cast<std::size_t>(k)].second);
-            wrong += votes * y(o, i) < 0.0 ? 1 : 0;
-        }
-    }
-    return static_cast<double>(wrong) / static_cast<double>(probes * y.rows());
+    std::vector<Index> wrong(static_cast<std::size_t>(n));
+    const Index probes =
+        visit_neighbours(x, voters, poll, [&](Index probe, Index i, const std::vector<Index>& neighbours) {
+            for (Index o = 0; o < y.rows(); ++o) {
+                double votes = 0.0;
+                for (const Index j : neighbours) votes += y(o, j);
+                wrong[static_cast<std::size_t>(probe)] += votes * y(o, i) < 0.0 ? 1 : 0;
+            }
+        });
+    return static_cast<double>(std::accumulate(wrong.begin(), wrong.end(), Index{0})) /
+           static_cast<double>(probes * y.rows());
 }
 
 /// Over q outputs: the root of the mean variance; not below what repeated samples show, since noise whose

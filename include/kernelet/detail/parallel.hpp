@@ -46,8 +46,9 @@ void parallel_for(Index count, const Body& body, [[maybe_unused]] Index kernel_v
 }
 
 /// A sum over strips of samples, in parts that do not depend on the number of threads and that are added up in their
-/// order: same bits for any number of threads. add(begin, end, sum) adds the strips [begin, end) to a sum that
-/// begins as `zero`; join(sum, other) adds one sum to another. `work` counts multiplications.
+/// order: same bits for any number of threads. add(strips, sum) adds the strips of one part to a sum that begins as
+/// `zero`; join(sum, other) adds one sum to another. A part takes every so many-th strip: neighbouring strips see as
+/// many kernels, and parts are then equal work. `work` counts multiplications.
 template <class Sum, class Add, class Join>
 Sum sum_over_strips(Index strips, const Sum& zero, const Add& add, const Join& join, Index work) {
     constexpr Index strips_per_part = 4, max_parts = 16, work_per_kernel_value = 16;
@@ -56,7 +57,9 @@ Sum sum_over_strips(Index strips, const Sum& zero, const Add& add, const Join& j
     parallel_for(
         parts,
         [&](Index part) {
-            add(part * strips / parts, (part + 1) * strips / parts, sums[static_cast<std::size_t>(part)]);
+            std::vector<Index> own;
+            for (Index s = part; s < strips; s += parts) own.push_back(s);
+            add(own, sums[static_cast<std::size_t>(part)]);
         },
         work / work_per_kernel_value);
     for (std::size_t part = 1; part < sums.size(); ++part) join(sums.front(), sums[part]);

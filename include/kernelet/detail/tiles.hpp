@@ -158,6 +158,19 @@ std::pair<Index, Index> kernel_column(const Kernel& kernel, const TiledPoints& p
 inline constexpr Index strip_rows = 8 * TiledPoints::tile;
 inline Index strips_of(Index points) { return (points + strip_rows - 1) / strip_rows; }
 
+/// A run of points, of whole tiles but for the last.
+struct Strip {
+    Index first{};
+    Index rows{};
+};
+
+/// Strip s of strips_of(points): as nearly equal as tiles allow, so that as many strips are as much work.
+inline Strip equal_strip(Index s, Index points) {
+    const Index tiles = (points + TiledPoints::tile - 1) / TiledPoints::tile, strips = strips_of(points);
+    const Index first = s * tiles / strips * TiledPoints::tile;
+    return {first, std::min(points, (s + 1) * tiles / strips * TiledPoints::tile) - first};
+}
+
 /// ᾱ at the columns of `nodes`: q x B from λ, q x n. Strips where λ vanishes are skipped. O(|supp λ| B d).
 template <class Kernel>
 Matrix analyze(const Kernel& kernel, const TiledPoints& points, const ConstBlock& lambda,

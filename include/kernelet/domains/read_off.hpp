@@ -2,6 +2,8 @@
 
 #include <kernelet/detail/dense.hpp>
 #include <kernelet/detail/median.hpp>
+#include <kernelet/detail/parallel.hpp>
+#include <kernelet/detail/squared_distances.hpp>
 #include <kernelet/domains/around_samples.hpp>
 #include <kernelet/domains/box.hpp>
 
@@ -39,14 +41,20 @@ inline double median_neighbour_distance(const Matrix& x) {
     }
     constexpr Index most_probes = 256;
     const Index probes = std::min(n, most_probes);
-    for (Index probe = 0; probe < probes; ++probe) {
-        const Index i = probe * n / probes;
-        double nearest = std::numeric_limits<double>::infinity();
-        for (Index j = 0; j < n; ++j)
-            if (const double square = squared_distance(&x(0, j), &x(0, i), x.rows()); square > 0.0)
-                nearest = std::min(nearest, square);
-        if (std::isfinite(nearest)) distances.push_back(std::sqrt(nearest));
-    }
+    const Matrix coordinates = transposed<>(x);
+    std::vector<double> nearest(static_cast<std::size_t>(probes), std::numeric_limits<double>::infinity());
+    parallel_for(
+        probes,
+        [&](Index probe) {
+            Vector squares(n);
+            squared_distances<false>(coordinates, &x(0, probe * n / probes), nullptr, squares.data());
+            double& least = nearest[static_cast<std::size_t>(probe)];
+            for (Index j = 0; j < n; ++j)
+                if (squares(j) > 0.0) least = std::min(least, squares(j));
+        },
+        probes * n);
+    for (const double square : nearest)
+        if (std::isfinite(square)) distances.push_back(std::sqrt(square));
     return median(distances);
 }
 

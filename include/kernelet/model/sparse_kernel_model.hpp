@@ -7,9 +7,11 @@
 #include <kernelet/model/expansion_strips.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace kernelet {
 
@@ -243,8 +245,7 @@ public:
         return probabilities;
     }
 
-    /// The one output at one point, as predict(x) has it: K kernel values and a single allocation, of d
-    /// numbers.
+    /// The one output at one point, as predict(x) has it: K kernel values. Nothing is allocated up to 64 inputs.
     template <class Derived>
     double operator()(const Eigen::MatrixBase<Derived>& x) const {
         detail::require(outputs() == 1, "operator() is for one output; this model has ", outputs(),
@@ -252,18 +253,21 @@ public:
         detail::require(x.cols() == 1, "x has ", x.cols(), " columns; operator() takes one point");
         detail::require(x.rows() == dimension(), "x has ", x.rows(), " rows; the model has ", dimension(),
                         " inputs");
-        Matrix point(1, dimension());  // a tile of one
+        constexpr Index few = 64;
+        std::array<double, few> on_stack;
+        std::vector<double> on_heap(static_cast<std::size_t>(dimension() > few ? dimension() : 0));
+        double* point = dimension() > few ? on_heap.data() : on_stack.data();  // a tile of one
         for (Index c = 0; c < dimension(); ++c) {
             const auto value = static_cast<double>(x.derived().coeff(c, 0));
             detail::require(std::isfinite(value), "x(", c, ", 0) is ", value, "; every entry must be finite");
-            point(0, c) = (value - scaling_.shift(c)) * (1.0 / scaling_.scale(c));
+            point[c] = (value - scaling_.shift(c)) * (1.0 / scaling_.scale(c));
         }
+        const ConstMatrixRef tile = detail::matrix_ref(detail::ConstBlock(point, 1, dimension(), 1));
         double sum = 0.0, k = 0.0;
         for (Index j = 0; j < size(); ++j) {
             const double a = coefficients_(j, 0);
             if (a == 0.0 || beyond(point, j)) continue;
-            kernel_.values(detail::matrix_ref(detail::ConstBlock(point)), detail::column_ref(nodes_, j),
-                           detail::run_ref(&k, 1));
+            kernel_.values(tile, detail::column_ref(nodes_, j), detail::run_ref(&k, 1));
             sum += a * k;
         }
         return sum + offset_(0);
@@ -271,12 +275,12 @@ public:
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
 
 private:
-    /// Whether a point, 1 x d, is out of a kernel's reach.
-    bool beyond([[maybe_unused]] const Matrix& point, [[maybe_unused]] Index j) const {
+    /// Whether a point, of d numbers, is out of a kernel's reach.
+    bool beyond([[maybe_unused]] const double* point, [[maybe_unused]] Index j) const {
         if constexpr (detail::HasReach<Kernel>) {
             const double reach = kernel_.reach(detail::column_ref(nodes_, j));
-            for (Index c = 0; c < point.cols(); ++c)
-                if (nodes_(c, j) < point(0, c) - reach || nodes_(c, j) > point(0, c) + reach) return true;
+            for (Index c = 0; c < dimension(); ++c)
+                if (nodes_(c, j) < point[c] - reach || nodes_(c, j) > point[c] + reach) return true;
         }
         return false;
     }

@@ -79,16 +79,22 @@ private:
         detail::parallel_for((size() + per_run - 1) / per_run,
                              [&](Index run) {
                                  problem_.poll();
-                                 Vector column(m);
-                                 for (Index j = run * per_run; j < std::min(size(), (run + 1) * per_run);
-                                      ++j) {
-                                     detail::kernel_column(problem_.kernel, points,
-                                                           detail::column_ref(nodes_, j), column.data());
-                                     std::transform(column.data(), column.data() + m, values_.data() + j * m,
-                                                    [](double k) { return static_cast<float>(k); });
-                                 }
+                                 for (Index j = run * per_run; j < std::min(size(), (run + 1) * per_run); ++j)
+                                     fill_column(points, j);
                              },
                              size() * m);
+    }
+
+    void fill_column(const detail::TiledPoints& points, Index j) {
+        Vector k(detail::strip_rows);
+        float* to = values_.data() + j * points.size();
+        for (Index s = 0; s < detail::strips_of(points.size()); ++s) {
+            const auto [first, rows] = detail::equal_strip(s, points.size());
+            detail::kernel_run(problem_.kernel, points, detail::column_ref(nodes_, j), first,
+                               detail::Block(k.data(), rows, 1, rows));
+            std::transform(k.data(), k.data() + rows, to + first,
+                           [](double value) { return static_cast<float>(value); });
+        }
     }
 
     const SearchProblem& problem_;

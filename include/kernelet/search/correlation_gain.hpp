@@ -18,7 +18,8 @@ struct LossResidual {
 };
 
 /// The decrease of the cost, to second order, by a kernel at each node with its best coefficient and all else
-/// fixed: ‖Σ_i p_i k_i‖² / Σ_i h_i k_i², the field of the residual with each kernel at norm one. O(n B).
+/// fixed: ‖Σ_i p_i k_i‖² / Σ_i h_i k_i², the field of the residual with each kernel at norm one. O(n B). CandidateGains
+/// computes it for many models, and is tested against this.
 template <class Scalar = double>
 Vector correlation_gain(const AnyKernel& kernel, const LossResidual& residual, const Matrix& nodes,
                         const detail::Poll& poll = {}) {

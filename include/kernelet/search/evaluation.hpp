@@ -151,8 +151,8 @@ private:
         detail::parallel_for(
             detail::strips_of(n),
             [&](Index s) {
-                const Index first = s * detail::strip_rows;
-                fill_values(nodes, first, phi.part(first, 0, std::min(detail::strip_rows, n - first), k));
+                const detail::Strip strip = detail::equal_strip(s, n);
+                fill_values(nodes, strip.first, phi.part(strip.first, 0, strip.rows, k));
             },
             n * k);
         return phi;

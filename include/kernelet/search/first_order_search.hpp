@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/search/correlation_gain.hpp>
+#include <kernelet/search/candidate_gains.hpp>
 #include <kernelet/search/first_order_descent.hpp>
 
 #include <algorithm>
@@ -47,14 +47,14 @@ public:
         const double share = met_ ? 0.0 : first_order().held_out_fraction;
         const PartialProblem kept(problem_, kept_samples(share)), held(problem_, held_samples(share));
         const FirstOrderDescent<Scalar> descent(kept.problem());
+        CandidateGains<Scalar> gains(kept.problem(), candidates, first_order().gain_samples);
         KernelExpansion model = peak_model(peaks, max_kernels);
         if (model.size() > 0)
             model = descent.minimize(std::move(model), first_order().growing_steps, first_order());
         best_ = model;
         bool more_wanted = false;
         while (model.size() < max_kernels && candidates.cols() > 0 && !(met_ && met_(model))) {
-            KernelExpansion next =
-                grown(kept.problem(), descent, model, candidates, next_size(model.size(), max_kernels));
+            KernelExpansion next = grown(descent, gains, model, next_size(model.size(), max_kernels));
             if (next.size() == model.size()) break;
             next = descent.minimize(std::move(next), first_order().growing_steps, first_order());
             if (!met_ && !worth(held.problem(), model, next)) return {finished(std::move(model)), false};
@@ -71,8 +71,8 @@ public:
     const std::optional<KernelExpansion>& best() const { return best_; }
 
 private:
-    // Streams of the generator: the samples held out, those for the gains, those that it grows on.
-    static constexpr std::uint64_t held_stream = 32, gain_stream = 33, growing_stream = 34;
+    // Streams of the generator: the samples held out, those that it grows on.
+    static constexpr std::uint64_t held_stream = 32, growing_stream = 34;
 
     const FirstOrderOptions& first_order() const { return options_.first_order; }
     detail::CounterRandom random(std::uint64_t stream) const {
@@ -130,27 +130,18 @@ private:
     }
 
     /// The model with more candidates, those of the largest gain, up to `size` kernels, by batches of half its size.
-    KernelExpansion grown(const SearchProblem& part, const FirstOrderDescent<Scalar>& descent,
-                          KernelExpansion model, const Matrix& candidates, Index size) const {
-        constexpr Index batches_per_model = 2, max_samples = 4096;
-        const Index n = part.points.size();
-        const PartialProblem some(part,
-                                  detail::random_part(n, std::min(n, max_samples), random(gain_stream)));
+    KernelExpansion grown(const FirstOrderDescent<Scalar>& descent, CandidateGains<Scalar>& gains,
+                          KernelExpansion model, Index size) const {
+        constexpr Index batches_per_model = 2;
         while (model.size() < size) {
-            const Matrix prediction = some.problem().prediction(model);
-            const Matrix pull = some.problem().loss.pull(prediction);
-            const Vector curvature = some.problem().loss.curvature(prediction);
-            const Vector gain =
-                correlation_gain<Scalar>(problem_.kernel, {some.problem().points, pull, curvature},
-                                         candidates, detail::poll_of(problem_.watch));
             const Index count = std::min(
                 size - model.size(),
                 std::max<Index>(1, std::max(first_order().first_kernels, model.size()) / batches_per_model));
             const std::vector<Index> batch =
-                best_incoherent<Scalar>(problem_.kernel, some.problem().points, candidates, gain,
+                best_incoherent<Scalar>(problem_.kernel, problem_.points, gains.nodes(), gains(model),
                                         {count, options_.forward.max_coherence});
             if (batch.empty()) break;
-            model = with_kernels(model, detail::columns_of<Scalar>(candidates, batch));
+            model = with_kernels(model, detail::columns_of<Scalar>(gains.nodes(), batch));
             if (model.size() < size)
                 model = descent.minimize(std::move(model), first_order().batch_steps, first_order());
         }

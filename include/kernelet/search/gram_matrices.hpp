@@ -63,8 +63,9 @@ public:
                   kernels.size() + working.target.cols() + kernels.moving_size() * steps.size()) {}
 
     void pack(Index strip) {
-        first_ = strip * strip_rows;
-        rows_ = std::min(strip_rows, problem_.points.size() - first_);
+        const auto [first, rows] = equal_strip(strip, problem_.points.size());
+        first_ = first;
+        rows_ = rows;
         find_columns();
         const Index q = working_.target.cols(), values = count_of(reached_), f = steps_.size();
         Index slope = values + q;
@@ -166,9 +167,9 @@ template <class Scalar = double>
 GramMatrices gram_matrices(const SearchProblem& problem, const NodeSteps& steps, const MovingKernels& kernels,
                            const WorkingSquares& working) {
     const Index all = kernels.size() + working.target.cols() + kernels.moving_size() * steps.size();
-    const auto add = [&](Index begin, Index end, GramMatrices& sum) {
+    const auto add = [&](const std::vector<Index>& strips, GramMatrices& sum) {
         detail::GramStrip strip(problem, steps, kernels, working);
-        for (Index s = begin; s < end; ++s) {
+        for (const Index s : strips) {
             problem.poll();
             strip.pack(s);
             const detail::ConstBlock packed = strip.packed();
@@ -192,10 +193,10 @@ GramMatrices gram_matrices(const SearchProblem& problem, const NodeSteps& steps,
 template <class Scalar = double, class Fill>
 GramMatrices value_gram_matrices(Index kernels, const WorkingSquares& working, const Fill& fill) {
     const Index n = working.root.size(), k = kernels, q = working.target.cols();
-    const auto add = [&](Index begin, Index end, GramMatrices& sum) {
+    const auto add = [&](const std::vector<Index>& strips, GramMatrices& sum) {
         Matrix packed(detail::strip_stride, k + q);
-        for (Index s = begin; s < end; ++s) {
-            const Index first = s * detail::strip_rows, m = std::min(detail::strip_rows, n - first);
+        for (const Index s : strips) {
+            const auto [first, m] = detail::equal_strip(s, n);
             const detail::Block rows = detail::Block(packed).part(0, 0, m, k + q);
             const double* root = working.root.data() + first;
             fill(first, rows.columns(0, k));
