@@ -9,8 +9,9 @@ usage: sh cmake/run.sh demo | test | bench | speed | paper | compile-times | for
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; all tests with g++, clang-tidy among them; the unit tests with clang++ and sanitizers
   bench   build and run benchmarks/
-  speed   whole fits against an older version, built beside, in user CPU seconds on one thread; what follows:
-          the version (675b7fd), then "reduced" for a third of the folds
+  speed   whole fits against an older version, built beside, in user CPU seconds on one thread; two threads; block
+          prediction; digits; what follows: the version (675b7fd), then "reduced" for a third of the folds and no
+          digits. Other libraries: build/bench/bin/peers/peers <folder of the data> kernelet LIBSVM
   paper   build and run the paper's experiments and its rivals, on fewer realisations than the paper and on
           fewer samples where that takes long; what follows goes to the experiments: --full for all of them,
           --realisations N, --threads N
@@ -227,16 +228,19 @@ bench() {
     say "files written by the benchmarks, if any: $(pwd)"
 }
 
-# One version of the library and the program of the fits, in compiled mode, for this machine, on one thread.
-build_fits() { # sources folder
-    flags="-std=c++20 -O2 -march=native -DNDEBUG -DKERNELET_COMPILED $eigen_flags -I$1/include"
+# One version of the library and the programs that fit, in compiled mode, for this machine.
+build_fits() { # sources, folder, further flags
+    flags="-std=c++20 -O2 -march=native -DNDEBUG -DKERNELET_COMPILED $eigen_flags -I$1/include -Itests ${3:-}"
+    if present zlib; then flags="$flags -DKERNELET_BENCHMARKS_ZLIB"; fi
     mkdir -p "$2"
-    for file in "$1"/src/*.cpp benchmarks/speed/fits.cpp; do
+    for file in "$1"/src/*.cpp benchmarks/speed/fits.cpp benchmarks/paper/mnist.cpp; do
         g++ $flags -c "$file" -o "$2/$(basename "$file" .cpp).o" &
         if [ "$(jobs | wc -l)" -ge "$cores" ]; then wait; fi
     done
     wait
-    g++ "$2"/*.o -o "$2/fits"
+    library="$2/fit.o $2/policies.o $2/solvers.o"
+    g++ ${3:-} "$2/fits.o" $library -o "$2/fits"
+    if present zlib; then g++ ${3:-} "$2/mnist.o" $library -lz -o "$2/mnist"; fi
 }
 
 speed_row() { # name, problem, first, behind the last, times as fast, error at most, kernels at most
@@ -259,9 +263,39 @@ many_row() { # name, problem, wall seconds at most, kernels at most
             $6 <= seconds && $8 <= kernels ? "met" : "MISSED" }'
 }
 
+# Wall seconds of five runs on one thread and on two; the model must be the same to the digits printed.
+threads_row() { # name, problem, fits
+    for run in 1 2 3 4 5; do
+        for threads in 1 2; do
+            OMP_NUM_THREADS=$threads ./threads/fits "$2" 0 "$3" "$data" >threads$threads.txt
+        done
+        paste threads1.txt threads2.txt | awk '{ a += $6; b += $16; same = same && $8 == $18 && $10 == $20 }
+            BEGIN { same = 1 } END { print a / b, a, b, same }'
+    done | sort -n | awk -v name="$1" '{ same += $4 } NR == 3 { row = sprintf("%.2f s | %.2f s | %.2f (asked 1.6)", $2, $3, $1); met = $1 >= 1.6 }
+        END { printf "| two threads, %s | %s | | | %s%s |\n", name, row, met ? "met" : "MISSED", same == 5 ? "" : ", OTHER MODELS" }'
+}
+
+digits_row() { # name, word, share right at least
+    for version in old new; do ./$version/mnist "$data/mnist" "$2" | tr '\r' '\n' | grep '%' | tail -n 1; done |
+        sed 's/.* kernels, *\([0-9]*\) in all *\([0-9.]*\) % *\([0-9]*\) s.*/\1 \2 \3/' |
+        awk -v name="$1" -v right="$3" 'NR == 1 { old = $3 } NR == 2 {
+            printf "| %s | %s s | %s s | %.2f (asked 2) | %s %% right (asked %s) | %s in all | %s |\n", name, old, $3,
+                old / $3, $2, right, $1, old >= 2 * $3 && $2 >= right ? "met" : "MISSED" }'
+}
+
+predict_rows() {
+    if ! present benchmark; then return 0; fi
+    g++ -std=c++20 -O2 -march=native -DNDEBUG $eigen_flags -I../../include ../../benchmarks/speed/parts.cpp -o parts \
+        -lbenchmark_main -lbenchmark -lpthread
+    ./parts --benchmark_filter='limit_exp|predict_many' --benchmark_format=csv 2>/dev/null | tr -d '"' | awk -F, '
+        $1 == "limit_exp_double" { limit = $7 }
+        $1 ~ /^predict_many/ { printf "| block prediction, %s (inputs, kernels) | | | %.2f of packet exp (asked 0.7) | | | %s |\n", $1,
+            $7 / limit, $7 >= 0.7 * limit ? "met" : "MISSED" }'
+}
+
 # Errors: airfoil the mean squared error (0.0538 = 0.232²), labels the fraction wrong.
 speed() { # version, reduced
-    install_missing g++ eigen pkg-config
+    install_missing g++ eigen pkg-config zlib benchmark
     check g++ eigen
     version=${1:-675b7fd} folds=10
     if [ "${2:-}" = reduced ]; then folds=3; fi
@@ -272,8 +306,9 @@ speed() { # version, reduced
     git archive "$version" include src | tar -x -C build/speed/source
     build_fits build/speed/source build/speed/old
     build_fits . build/speed/new
+    build_fits . build/speed/threads -fopenmp
     cd build/speed
-    say "user CPU seconds per fit, $folds folds or realisations"
+    say "user CPU seconds per fit, $folds folds or realisations; wall seconds where it says s"
     echo '| | old | new | times as fast | error | kernels | |'
     echo '|---|---|---|---|---|---|---|'
     speed_row airfoil airfoil 0 $folds 10 0.0538 23
@@ -288,6 +323,13 @@ speed() { # version, reduced
     many_row 'chirp, n = 1e5' chirp100000 3 30
     many_row 'bumps in 2-D, n = 1e5' bumps100000 2 15
     many_row 'bumps in 2-D, n = 1e6' bumps1000000 12 15
+    threads_row airfoil airfoil 3
+    threads_row 'bumps in 2-D, n = 20 000' bumps20000 5
+    predict_rows
+    if [ -x new/mnist ] && [ -d "$data/mnist" ] && [ "${2:-}" != reduced ]; then
+        digits_row 'digits, one against one' small 98.0
+        digits_row 'digits, shared kernels' shared 98.5
+    fi
 }
 
 compile_cost() { # flags..., file: user seconds and megabytes of the cheaper of two runs

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -262,6 +263,11 @@ int main(int argc, char** argv) {
 #else
     std::printf("dlib left out: not found when this was built (libdlib-dev, dlib-devel)\n");
 #endif
+    // Methods named on the command line, or else all.
+    const auto named = [&](const Peer& peer) {
+        return std::find(argv + 1, argv + argc, peer.name) != argv + argc;
+    };
+    if (std::any_of(all.begin(), all.end(), named)) std::erase_if(all, std::not_fn(named));
     const bool reduced = bench::reduced(argc, argv);
     std::vector<DataSet> sets = data_sets(argc > 1 ? std::optional<std::string>(argv[1]) : std::nullopt);
     if (reduced) reduce(sets);

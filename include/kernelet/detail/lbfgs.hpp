@@ -12,6 +12,9 @@ struct LbfgsOptions {
     Index max_steps = 20;
     Index memory = 10;             ///< pairs of steps and changes of the gradient that stand for the Hessian
     double least_progress = 1e-6;  ///< relative decrease of the cost, in a step, at which it has arrived
+    /// The same over `window` steps: a single step may be short, and the first ones know no curvature yet.
+    double least_window_progress = 0.0;
+    Index window = 20;
 };
 
 /// Minimises cost(x, gradient), which fills the gradient, from x; x is left at the best point, whose cost is
@@ -26,7 +29,7 @@ double lbfgs(Vector& x, const Cost& cost, const LbfgsOptions& options) {
     };
     std::deque<Pair> pairs;
     Vector gradient(x.size()), next_gradient(x.size()), direction;
-    double now = cost(x, gradient);
+    double now = cost(x, gradient), window_began = now;
     for (Index step = 0; step < options.max_steps; ++step) {
         // Nocedal's two loops: direction = H gradient
         direction = gradient;
@@ -59,7 +62,11 @@ double lbfgs(Vector& x, const Cost& cost, const LbfgsOptions& options) {
             pairs.push_back(std::move(pair));
             if (static_cast<Index>(pairs.size()) > options.memory) pairs.pop_front();
         }
-        const bool arrived = now - next <= options.least_progress * now;
+        bool arrived = now - next <= options.least_progress * now;
+        if ((step + 1) % options.window == 0) {
+            arrived = arrived || window_began - next <= options.least_window_progress * window_began;
+            window_began = next;
+        }
         x = std::move(to);
         gradient.swap(next_gradient);
         now = next;

@@ -78,24 +78,25 @@ template <class Visit>
 Index visit_neighbours(const Matrix& x, Index count, const Poll& poll, const Visit& visit) {
     constexpr Index most_probes = 500, probes_per_part = 16;
     const Index n = x.cols(), probes = std::min(n, most_probes);
-    parallel_for((probes + probes_per_part - 1) / probes_per_part,
-                 [&](Index part) {
-                     std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
-                     std::vector<Index> neighbours(static_cast<std::size_t>(count));
-                     const Index end = std::min(probes, (part + 1) * probes_per_part);
-                     for (Index probe = part * probes_per_part; probe < end; ++probe) {
-                         poll();
-                         const Index i = probe * n / probes;
-                         for (Index j = 0; j < n; ++j)
-                             distances[static_cast<std::size_t>(j)] = {
-                                 j == i ? -1.0 : squared_distance(&x(0, j), &x(0, i), x.rows()), j};
-                         std::partial_sort(distances.begin(), distances.begin() + count + 1, distances.end());
-                         std::transform(distances.begin() + 1, distances.begin() + 1 + count,
-                                        neighbours.begin(), [](const auto& entry) { return entry.second; });
-                         visit(probe, i, neighbours);
-                     }
-                 },
-                 probes * n);
+    const Matrix coordinates = transposed<>(x);
+    const auto visit_part = [&](Index part) {
+        Vector squares(n);
+        std::vector<std::pair<double, Index>> distances(static_cast<std::size_t>(n));
+        std::vector<Index> neighbours(static_cast<std::size_t>(count));
+        const Index end = std::min(probes, (part + 1) * probes_per_part);
+        for (Index probe = part * probes_per_part; probe < end; ++probe) {
+            poll();
+            const Index i = probe * n / probes;
+            squared_distances<false>(coordinates, &x(0, i), nullptr, squares.data());
+            squares(i) = -1.0;
+            for (Index j = 0; j < n; ++j) distances[static_cast<std::size_t>(j)] = {squares(j), j};
+            std::partial_sort(distances.begin(), distances.begin() + count + 1, distances.end());
+            std::transform(distances.begin() + 1, distances.begin() + 1 + count, neighbours.begin(),
+                           [](const auto& entry) { return entry.second; });
+            visit(probe, i, neighbours);
+        }
+    };
+    parallel_for((probes + probes_per_part - 1) / probes_per_part, visit_part, probes * n);
     return probes;
 }
 

@@ -34,13 +34,18 @@ public:
     /// Lowers Σ w ℓ + ridge Σ w ‖a‖² from a model, by at most `max_steps` steps.
     KernelExpansion minimize(KernelExpansion now, Index max_steps, const FirstOrderOptions& options) const {
         constexpr Index memory = 40;  // pairs of L-BFGS: each costs as much as the numbers of a kernel
+        detail::LbfgsOptions steps{.memory = memory};
+        // The decrease between two scalings that counts as convergence, by the window.
+        steps.least_window_progress = options.min_decrease * static_cast<double>(steps.window) /
+                                      static_cast<double>(options.steps_per_scaling);
         double cost = 0.0;
         for (Index done = 0; done < max_steps; done += options.steps_per_scaling) {
             const Scales scales = scales_at(now);
             Vector x = Vector::Zero(scales.lengths.size() + scales.factor.rows() * now.coefficients.cols());
+            steps.max_steps = std::min(options.steps_per_scaling, max_steps - done);
             const double next = detail::lbfgs(
                 x, [&](const Vector& at, Vector& gradient) { return this->cost(now, scales, at, gradient); },
-                {.max_steps = std::min(options.steps_per_scaling, max_steps - done), .memory = memory});
+                steps);
             now = moved(now, scales, x);
             const bool converged = done > 0 && cost - next <= options.min_decrease * cost;
             cost = next;
