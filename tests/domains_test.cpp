@@ -179,6 +179,32 @@ TEST_CASE("the quantile of a width inverts the width at a quantile", "[domains]"
     CHECK(one.levels(1).weights(0) == 1.0);
 }
 
+TEST_CASE("several widths of a kernel may have bounds of their own", "[domains]") {
+    const Interval widths{0.5, 2.0}, each{0.1, 8.0};
+    const auto projected = [&](const auto& domain, Index parameters) {
+        Vector node = Vector::Zero(2 + parameters);
+        node(2) = 0.01;
+        node(1 + parameters) = parameters > 1 ? 100.0 : 0.01;
+        domain.project(node);
+        return node;
+    };
+    const Box box(lo2, hi2, widths), wider = box.with_coordinate_widths(each);
+    const AroundSamples around(support::uniforms(2, 20, 3), widths),
+        wider_around = around.with_coordinate_widths(each);
+    CHECK(projected(wider, 1)(2) == 0.5);  // a single width keeps the bounds of the measure
+    for (const Vector& node :
+         {projected(wider.with_parameters({2}), 2), projected(wider_around.with_parameters({2}), 2)}) {
+        CHECK(node(2) == 0.1);
+        CHECK(node(3) == 8.0);
+    }
+    for (const Vector& node :
+         {projected(box.with_parameters({2}), 2), projected(around.with_parameters({2}), 2)}) {
+        CHECK(node(2) == 0.5);
+        CHECK(node(3) == 2.0);
+    }
+    CHECK_THROWS_AS(box.with_coordinate_widths({0.0, 1.0}), std::invalid_argument);
+}
+
 TEST_CASE("projection is idempotent, inside, nearest", "[domains]") {
     const Interval widths{0.1, 10.0};
     check_projection(Box(lo2, hi2, widths), lo2, hi2);

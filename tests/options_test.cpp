@@ -177,6 +177,9 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
           [](SearchOptions& s) { return &s.trial.newton.max_steps; });
     check("trial.newton.min_decrease", "finite and >= 0", not_nonnegative,
           [](SearchOptions& s) { return &s.trial.newton.min_decrease; });
+    check("noise.max_rounds", ">= 0", below_zero, [](SearchOptions& s) { return &s.noise.max_rounds; });
+    check("noise.min_decrease", "in (0, 1)", Reals{0.0, 1.0, -0.25, nan},
+          [](SearchOptions& s) { return &s.noise.min_decrease; });
     check("levels.first_samples", ">= 1", below_one,
           [](SearchOptions& s) { return &s.levels.first_samples; });
     check("levels.first_labels", ">= 1", below_one, [](SearchOptions& s) { return &s.levels.first_labels; });

@@ -324,9 +324,8 @@ ErasedFit fit_samples(const FitProblem& problem, const Samples& given, ObserverF
     const InputScaling scaling = problem.options.standardize ? InputScaling::standard(given_x)
                                                              : InputScaling::identity(given_x.rows());
     const Matrix x = scaling.to_internal(given_x);
-    const AnyDomain domain = x.rows() >= around_samples_from_dimension
-                                 ? AnyDomain(AroundSamples(x, widths_from_samples(x)))
-                                 : AnyDomain(box_from_samples(x));
+    const AnyDomain domain = x.rows() >= around_samples_from_dimension ? AnyDomain(around_samples(x))
+                                                                       : AnyDomain(box_from_samples(x));
     return FitRun<Scalar>(problem, scaling, domain, watch)(samples, warm);
 }
 

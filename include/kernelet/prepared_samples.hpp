@@ -119,11 +119,12 @@ struct PreparedSamples {
     Matrix x{}, y{};
     Vector weights{}, tolerance{}, offset{};
     bool tolerance_given = false;
-    NoiseEstimate noise{0.0, 1.0};
+    NoiseEstimate noise{.deviation = 0.0, .known = 1.0};
 
     /// What the search takes for the noise: a tolerance stands for it where one is given.
     NoiseEstimate search_noise() const {
-        return {tolerance_given ? max_abs(tolerance) : noise.deviation, noise.known};
+        if (!tolerance_given) return noise;
+        return {max_abs(tolerance), noise.known};
     }
 };
 

@@ -119,6 +119,20 @@ struct CriterionOptions {
     }
 };
 
+/// The noise estimated with the model, see search_with_noise().
+struct NoiseOptions {
+    /// Searches after the first, each with the noise that the model before leaves.
+    Index max_rounds = 12;
+    /// The relative decrease of the noise that is worth another search.
+    double min_decrease = 0.25;
+
+    void validate() const {
+        detail::require_at_least(max_rounds, 0, "options.search.noise.max_rounds");
+        detail::require(min_decrease > 0.0 && min_decrease < 1.0,
+                        "options.search.noise.min_decrease = ", min_decrease, " must be in (0, 1)");
+    }
+};
+
 /// Kernels added one by one, see forward_selection().
 struct ForwardSelectionOptions {
     /// Candidates tried where the one of the largest gain does not lower the score: the next best that are
@@ -217,6 +231,7 @@ struct LevelOptions {
 struct SearchOptions {
     PriorOptions priors{};
     CriterionOptions criterion{};
+    NoiseOptions noise{};
     ForwardSelectionOptions forward{};
     BackwardEliminationOptions backward{};
     FirstOrderOptions first_order{};
@@ -249,6 +264,7 @@ struct SearchOptions {
     void validate() const {
         priors.validate();
         criterion.validate();
+        noise.validate();
         forward.validate();
         backward.validate();
         first_order.validate();

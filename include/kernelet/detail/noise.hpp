@@ -184,6 +184,8 @@ inline double duplicate_residual(const Matrix& x, const Matrix& y, Scope scope) 
 struct NoiseEstimate {
     double deviation{};
     double known{};
+    double floor = 0.0;     ///< what repeated samples show: the noise is not smaller
+    bool is_bound = false;  ///< signal may count as noise: the noise is not larger
 };
 
 /// The noise that samples repeated at one place show without any model: √(Σ (y − mean of the place)² / (n −
@@ -239,7 +241,10 @@ NoiseEstimate noise_estimate(const Matrix& x, const Matrix& y, const Poll& poll 
     }
     const NoiseEstimate smooth{std::sqrt(variance), x.rows() == 1 ? known_on_a_line : known_elsewhere};
     const NoiseEstimate repeated = replicate_noise(x, y);
-    return repeated.deviation > smooth.deviation ? repeated : smooth;
+    NoiseEstimate out = repeated.deviation > smooth.deviation ? repeated : smooth;
+    out.floor = repeated.deviation;
+    out.is_bound = x.rows() > 1;
+    return out;
 }
 
 template <class Scalar = double>

@@ -40,6 +40,13 @@ public:
         return copy;
     }
 
+    /// The same domain, where each of several widths of a kernel may move in an interval of its own.
+    AroundSamples with_coordinate_widths(Interval widths) const {
+        AroundSamples copy = *this;
+        copy.widths_ = widths_.with_coordinate_widths(widths);
+        return copy;
+    }
+
     /// One uniform chooses the sample, one the width, d (rounded up to pairs) the step, and one the shape
     /// where there is one.
     Index uniforms() const { return 2 + 2 * ((dimension() + 1) / 2) + widths_.shape_uniforms(); }

@@ -45,6 +45,13 @@ public:
         return copy;
     }
 
+    /// The same domain, where each of several widths of a kernel may move in an interval of its own.
+    Box with_coordinate_widths(Interval widths) const {
+        Box copy = *this;
+        copy.widths_ = widths_.with_coordinate_widths(widths);
+        return copy;
+    }
+
     /// The image of the uniform measure on the unit cube of d + 1 coordinates, and one for a shape, is ρ.
     Index uniforms() const { return dimension() + 1 + widths_.shape_uniforms(); }
 

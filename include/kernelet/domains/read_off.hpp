@@ -76,10 +76,26 @@ inline Interval widths_from_samples(const Matrix& x) {
     return {std::min(nearest, widest), widest};
 }
 
+/// The bounds of one of several widths of a kernel, from those of a single one, in d dimensions. Below: the distance w
+/// to a neighbour is w/√d along one coordinate. Above: at 4 half diagonals, all coordinates together change a kernel
+/// by ½ Σ_c (½ side/width)² = 1/32 across the box, which switches off those that do not matter.
+inline Interval coordinate_widths(Interval widths, Index dimension) {
+    constexpr double wider = 4.0;
+    return {widths.lo / std::sqrt(static_cast<double>(dimension)), wider * widths.hi};
+}
+
 /// The samples' bounding box and a tenth more on each side.
 inline Box box_from_samples(const Matrix& x) {
     auto [lo, hi] = detail::bounding_box(x, AroundSamples::box_margin);
-    return {std::move(lo), std::move(hi), widths_from_samples(x)};
+    const Interval widths = widths_from_samples(x);
+    return Box(std::move(lo), std::move(hi), widths)
+        .with_coordinate_widths(coordinate_widths(widths, x.rows()));
+}
+
+/// Centers around the samples.
+inline AroundSamples around_samples(const Matrix& x) {
+    const Interval widths = widths_from_samples(x);
+    return AroundSamples(x, widths).with_coordinate_widths(coordinate_widths(widths, x.rows()));
 }
 
 }  // namespace kernelet

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace kernelet {
@@ -34,6 +35,14 @@ public:
         WidthRange copy = *this;
         copy.layout_ = std::move(layout);
         if (copy.layout_.scales() == 0) copy.widths_.lo = copy.widths_.hi;
+        return copy;
+    }
+
+    /// The same measure, where each of several widths of a kernel may move in an interval of its own.
+    WidthRange with_coordinate_widths(Interval widths) const {
+        detail::require_widths(widths, "coordinate widths");
+        WidthRange copy = *this;
+        copy.coordinate_widths_ = widths;
         return copy;
     }
 
@@ -92,12 +101,14 @@ public:
     }
 
     void project(double* theta) const {
-        for (Index row = 0; row < layout_.scales(); ++row) theta[row] = widths_.clamp(theta[row]);
+        const Interval bounds = layout_.scales() > 1 ? coordinate_widths_.value_or(widths_) : widths_;
+        for (Index row = 0; row < layout_.scales(); ++row) theta[row] = bounds.clamp(theta[row]);
     }
 
 private:
     Interval widths_;
     Spacing spacing_;
+    std::optional<Interval> coordinate_widths_{};  // the bounds of one of several widths, where they differ
     ParameterLayout layout_{};
 };
 

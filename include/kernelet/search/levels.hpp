@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/search/search.hpp>
+#include <kernelet/search/noise_search.hpp>
 
 #include <cmath>
 #include <optional>
@@ -43,29 +43,35 @@ public:
     SearchResult run() {
         const std::vector<Index> counts = level_sizes();
         Search<Scalar> whole(problem_, request_, options_);
-        if (counts.empty() || whole.needs_first_order()) return whole.run();
-        KernelExpansion model{request_.peaks, {}, {}};
+        if (whole.needs_first_order()) return whole.run();
+        if (counts.empty()) return search_with_noise<Scalar>(problem_, request_, options_);
+        SearchResult found;
+        found.model.nodes = request_.peaks;
+        found.scales = request_.scales;
         SearchCounters counters;
         SearchEffort effort = SearchEffort::whole;
         for (const Index count : counts) {
-            SearchResult found = on_part(model, count, effort);
+            found = on_part(found, count, effort);
             counters += found.counters;
             found.counters = counters;
             if (found.bound == Bound::observer) return found;
-            model = std::move(found.model);
             effort = SearchEffort::refine;
         }
         const bool refines = request_.tolerance != nullptr || counts.size() == 1;
-        const SearchRequest last{model.nodes,
+        const SearchResult level = std::move(found);
+        SearchProblem all = problem_;
+        all.priors = Priors::from(level.scales, problem_.domain, options_);
+        const SearchRequest last{level.model.nodes,
                                  request_.candidates,
-                                 request_.scales,
+                                 level.scales,
                                  request_.tolerance,
                                  refines ? SearchEffort::refine : SearchEffort::move,
                                  true,
-                                 known(model)};
-        SearchResult found = Search<Scalar>(problem_, last, options_).run();
+                                 known(level.model)};
+        found = Search<Scalar>(all, last, options_).run();
         counters += found.counters;
         found.counters = counters;
+        found.scales = level.scales;
         return found;
     }
 
@@ -89,22 +95,32 @@ private:
         return sizes;
     }
 
-    SearchResult on_part(const KernelExpansion& model, Index count, SearchEffort effort) {
+    /// From the result of the level before, on so many samples.
+    SearchResult on_part(const SearchResult& before, Index count, SearchEffort effort) {
+        const KernelExpansion& model = before.model;
         const std::vector<Index> part = detail::spread_part(problem_.points.size(), count);
-        SampleScales scales = request_.scales;
+        SampleScales scales = before.scales;
         scales.samples = count;
         const PartialProblem some(problem_, part, Priors::from(scales, problem_.domain, options_));
         scales.energy = 0.0;
         const SearchProblem& level = some.problem();
         for (Index i = 0; i < count; ++i)
             scales.energy += detail::column_squares(level.loss.target(), i) * level.loss.weights()(i);
-        if (!(scales.energy > 0.0)) return {.model = model};  // zero at all of these samples
+        if (!(scales.energy > 0.0)) return before;  // zero at all of these samples
         std::optional<FeasibleSet<AnyLoss>> tolerance;
         if (request_.tolerance != nullptr) tolerance = detail::part_of(*request_.tolerance, part);
         const SearchRequest request{
             model.nodes, request_.candidates, scales, tolerance ? &*tolerance : nullptr, effort,
             false,       known(model)};
-        return Search<Scalar>(level, request, options_).run();
+        SearchResult found = effort == SearchEffort::whole
+                                 ? search_with_noise<Scalar>(level, request, options_)
+                                 : Search<Scalar>(level, request, options_).run();
+        // What follows is about all samples again.
+        const double noise = found.scales.noise_deviation;
+        found.scales = before.scales;
+        if (effort == SearchEffort::whole && noise > 0.0 && noise < before.scales.noise_deviation)
+            found.scales = detail::with_noise(before.scales, noise);
+        return found;
     }
 
     const SearchProblem& problem_;

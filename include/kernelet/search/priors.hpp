@@ -31,7 +31,10 @@ struct SampleScales {
     double noise_level = 1.0;   ///< E ℓ of that noise; 1 for labels, whose loss is a log likelihood
     double noise_degree = 1.0;  ///< p, the power of σ with which E ℓ grows; 1 for labels
     double known_noise = 1.0;   ///< see detail::NoiseEstimate
-    double half_diagonal{};     ///< of the samples' box, with its margins
+    bool noise_is_bound =
+        false;  ///< σ may be smaller: neighbours in several dimensions differ by more than their noise
+    double noise_floor{};    ///< σ is not smaller
+    double half_diagonal{};  ///< of the samples' box, with its margins
 
     /// −log likelihood of one sample is loss / (p E ℓ), for the squared loss r²/2σ²: the loss that a unit of
     /// −log likelihood stands for, p E ℓ/2, up to the factor 2 of ‖·‖².
@@ -53,6 +56,9 @@ struct SampleScales {
         scales.noise_deviation =
             std::max(noise.deviation, options.min_noise_fraction * std::sqrt(scales.target_variance));
         if (loss.is_classification()) return scales;
+        scales.noise_is_bound = noise.is_bound && loss.is_squared();
+        constexpr double rounding = 1e-6;  // of the deviation of y
+        scales.noise_floor = std::max(noise.floor, rounding * std::sqrt(scales.target_variance));
         // A loss that is zero around the target has a level of zero for noise inside of that zone. The level counts as
         // at least the square of that fraction of the loss of f = 0, as it does for the squared loss.
         double without_kernels = 0.0;

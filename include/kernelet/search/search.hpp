@@ -23,6 +23,7 @@ struct SearchResult {
     double ridge{};                 ///< with which the coefficients were fitted
     bool used_first_order = false;  ///< the model was too large for the second-order search
     bool repeatable = true;         ///< small enough to be searched for again from other peaks
+    SampleScales scales{};          ///< with the noise that the search took for that of the samples
 };
 
 /// How much of a search is done from where it begins.
