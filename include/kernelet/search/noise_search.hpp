@@ -37,8 +37,13 @@ SearchResult search_with_noise(const SearchProblem& problem, const SearchRequest
             again.priors = Priors::from(scales, problem.domain, options);
         };
         set_noise(found.scales);
-        const double left = std::max(noise_of_model<Scalar>(again, found.scales, found.model).deviation,
-                                     found.scales.noise_floor);
+        double left = found.scales.noise_floor;
+        try {
+            left = std::max(left, noise_of_model<Scalar>(again, found.scales, found.model).deviation);
+        } catch (const Interrupted&) {
+            found.bound = Bound::observer;  // what was found is the best so far
+            return found;
+        }
         if (!(left < (1.0 - noise.min_decrease) * found.scales.noise_deviation)) break;
         set_noise(detail::with_noise(found.scales, left));
         const SearchResult before = found;
