@@ -280,7 +280,7 @@ digits_row() { # name, word, share right at least
         sed 's/.* kernels, *\([0-9]*\) in all *\([0-9.]*\) % *\([0-9]*\) s.*/\1 \2 \3/' |
         awk -v name="$1" -v right="$3" 'NR == 1 { old = $3 } NR == 2 {
             printf "| %s | %s s | %s s | %.2f (asked 2) | %s %% right (asked %s) | %s in all | %s |\n", name, old, $3,
-                old / $3, $2, right, $1, old >= 2 * $3 && $2 >= right ? "met" : "MISSED" }'
+                old / $3, $2, right, $1, (old >= 2 * $3 && $2 >= right) ? "met" : "MISSED" }'
 }
 
 predict_rows() {
@@ -290,7 +290,7 @@ predict_rows() {
     ./parts --benchmark_filter='limit_exp|predict_many' --benchmark_format=csv 2>/dev/null | tr -d '"' | awk -F, '
         $1 == "limit_exp_double" { limit = $7 }
         $1 ~ /^predict_many/ { printf "| block prediction, %s (inputs, kernels) | | | %.2f of packet exp (asked 0.7) | | | %s |\n", $1,
-            $7 / limit, $7 >= 0.7 * limit ? "met" : "MISSED" }'
+            $7 / limit, ($7 >= 0.7 * limit) ? "met" : "MISSED" }'
 }
 
 # Errors: airfoil the mean squared error (0.0538 = 0.232²), labels the fraction wrong.

@@ -176,8 +176,8 @@ Sloped proximal_runs(const Loss& loss, const ProximalPass& pass, double kappa, M
 
 /// The nearest point of Σ_i w_i Σ_o ℓ ≤ E = level(t) q Σ w: ŷ_i = argmin of κw_iℓ + ½(ŷ − v_i)² with κ ≥ 0
 /// the root of Σ wℓ(ŷ) = E, which decreases in κ. Jacobian A − A g gᵀ A / gᵀ A g with A = 1/(1 + κwℓ''), 0 at
-/// kinks, and g = wℓ'(ŷ). O(qn) per step, 10 to 20 steps, or 4 to 8 where ℓ is
-/// smooth and comes by the run.
+/// kinks, and g = wℓ'(ŷ). O(qn) per step, 10 to 20 steps, or 4 to 8 where ℓ is smooth
+/// and evaluated by the run.
 template <class Loss>
 Projection aggregate_projection(const Loss& loss, const ConstMatrixRef& point, const ConstMatrixRef& target,
                                 const ConstVectorRef& weights, double tolerance) {

@@ -189,7 +189,8 @@ public:
         Matrix inverse = Matrix::Identity(k * f, k * f);
         detail::cholesky_solve<Scalar>(damped.factor, inverse);
         const Matrix step = detail::product<Scalar>(inverse, damped.right);
-        // With δ for (z/w, log θ): (H⁻¹)_aδ = −T S⁻¹, (H⁻¹)_aa = G⁻¹ + T S⁻¹ T', T = G⁻¹ Φ'WB ∘ a, S the matrix of the nodes alone
+        // With δ for (z/w, log θ): (H⁻¹)_aδ = −T S⁻¹, (H⁻¹)_aa = G⁻¹ + T S⁻¹ T', T = G⁻¹ Φ'WB ∘ a, S the matrix of
+        // the nodes alone
         std::vector<Matrix> t, u;
         for (Index o = 0; o < q; ++o) {
             Matrix c = quadratic.cross;

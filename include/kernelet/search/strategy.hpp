@@ -12,10 +12,10 @@ namespace kernelet {
 /// The fewest kernels that a criterion allows, from the peaks of a dual solution. Three starts: all peaks, those of
 /// one sign, those of the other, since a wave is one broad kernel with dips as well as one kernel per half wave, and
 /// no sequence of single removals leads from one to the other. Forward selection and backward elimination improve
-/// each start; the best by the score then gets one kernel more and one elimination without shortcuts, and its kernels try
-/// other shapes. Replacing its kernels one by one, or adding again, changed nothing beyond rounding on generated
-/// problems of eight kinds. For
-/// several outputs, "sign" is along the axis in which the coefficients vary most. Holds a reference to the state.
+/// each start; the best by the score then gets one kernel more and one elimination without shortcuts, and its kernels
+/// try other shapes. Replacing its kernels one by one, or adding again, changed nothing beyond rounding on generated
+/// problems of eight kinds. For several outputs, "sign" is along the axis in which the coefficients vary most. Holds a
+/// reference to the state.
 template <class Scalar = double>
 class SearchStrategy {
 public:
