@@ -103,6 +103,19 @@ TEST_CASE("noise alone is not followed, and no noise is no trouble", "[model_noi
     CHECK(fit.model.predict(x).allFinite());
 }
 
+TEST_CASE("without a prior on coefficients these count in full", "[model_noise]") {
+    const Matrix x = support::uniforms(3, 120, 8, -1.5, 1.5);
+    const Vector y = smooth(Matrix(x.replicate(2, 1))) + 0.02 * support::normals(120, 1, 9);
+    const auto fit = SparseKernelEstimator<AnisotropicGaussian>(Options{.ridge = 0.0}).fit(x, y);
+    CHECK(fit.report.kernels >= 2);
+    CHECK(fit.report.residual <= 0.1);
+    Matrix a(2, 2);
+    a << 3.0, 1.0, 1.0, 2.0;
+    // tr P (A + P)⁻¹ with P = diag(0, 4): 4 · 3/(3 · 6 − 1)
+    CHECK(detail::effective_parameters(a, Vector{{0.0, 2.0}}) == Approx(2.0 - 12.0 / 17.0));
+    CHECK(detail::effective_parameters(a, Vector::Zero(2)) == Approx(2.0));
+}
+
 TEST_CASE("repeated samples are a floor of the noise", "[model_noise]") {
     const Matrix places = support::uniforms(2, 60, 6);
     Matrix x(2, 120), y(1, 120);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <utility>
 
 namespace kernelet {
 
@@ -20,11 +20,10 @@ struct ModelNoise {
 
 namespace detail {
 
-/// P^(−½) J'WJ P^(−½)/σ² from the sums of a linearised model, of which all kernels move: coefficients output by output,
-/// then the free rows of the nodes kernel by kernel. `unit` is σ² mean w.
+/// J'WJ from the sums of a linearised model, of which all kernels move: coefficients output by output, then the free
+/// rows of the nodes kernel by kernel.
 template <class Scalar = double>
-Matrix relative_information(const FittedKernels& model, const Vector& root_precision, double unit,
-                            bool intercept) {
+Matrix squared_jacobian(const FittedKernels& model, bool intercept) {
     const QuadraticModel& quadratic = *model.quadratic;
     const Matrix full = centered_gram<Scalar>(quadratic.sums, quadratic.total, intercept);
     const Matrix& a = model.fit.coefficients;
@@ -40,12 +39,10 @@ Matrix relative_information(const FittedKernels& model, const Vector& root_preci
     for (Index c = 0; c < slopes; ++c)
         for (Index r = 0; r < slopes; ++r)
             out(k * q + r, k * q + c) = full(first + r, first + c) * outer(r / f, c / f);
-    for (Index c = 0; c < out.cols(); ++c)
-        for (Index r = 0; r < out.rows(); ++r) out(r, c) /= unit * root_precision(r) * root_precision(c);
     return out;
 }
 
-/// Square roots of the prior precisions of the parameters of a model, in the order of relative_information(): of
+/// Square roots of the prior precisions of the parameters of a model, in the order of squared_jacobian(): of
 /// coefficients and log-widths those of the problem, of centers that of a uniform one in the samples' box.
 inline Vector root_precisions(const SearchProblem& problem, const SampleScales& scales, const Matrix& nodes) {
     const double unit = scales.noise_level * scales.mean_weight;
@@ -65,6 +62,25 @@ inline Vector root_precisions(const SearchProblem& problem, const SampleScales& 
     return roots;
 }
 
+/// γ = Σ e/(1 + e) = count − tr P (A + P)⁻¹ for A = J'WJ/(σ² mean w) and the roots of the diagonal of P, which may be
+/// zero: the parameter then counts in full. With DD = 1/diag(A + P) and D (A + P) D = LL', the trace is ‖L⁻¹ D √P‖².
+/// O(P³).
+template <class Scalar = double>
+double effective_parameters(Matrix a, const Vector& root_precision) {
+    const Index count = a.cols();
+    Vector unit(count);
+    for (Index i = 0; i < count; ++i) {
+        a(i, i) += root_precision(i) * root_precision(i);
+        unit(i) = a(i, i) > 0.0 ? 1.0 / std::sqrt(a(i, i)) : 0.0;
+    }
+    scale_rows<Scalar>(a, unit.data(), a);
+    const Matrix factor = gram_factor<Scalar>(with_scaled_columns<Scalar>(a, unit.data()), 0.0, 0.0);
+    Matrix share = Matrix::Zero(count, count);
+    for (Index i = 0; i < count; ++i) share(i, i) = unit(i) * root_precision(i);
+    solve_lower<Scalar>(factor, share);
+    return static_cast<double>(count) - squared_norm<Scalar>(share);
+}
+
 }  // namespace detail
 
 /// The noise around a model of the squared loss whose priors were made with the σ of `scales`. O(n P² + P³),
@@ -77,14 +93,10 @@ ModelNoise noise_of_model(const SearchProblem& problem, const SampleScales& scal
     ModelNoise out;
     if (model.size() > 0) {
         lm.linearize(model);
-        Matrix factor = detail::relative_information<Scalar>(
-            model, detail::root_precisions(problem, scales, model.fit.nodes),
-            scales.noise_level * scales.mean_weight, problem.intercept);
-        detail::add_to_diagonal(factor, 1.0);
-        factor = detail::gram_factor<Scalar>(factor, 0.0, 0.0);
-        Matrix inverse = Matrix::Identity(factor.rows(), factor.cols());
-        detail::solve_lower<Scalar>(factor, inverse);  // γ = P − tr (1 + E)⁻¹, the trace ‖L⁻¹‖²
-        out.effective_parameters = static_cast<double>(factor.rows()) - detail::squared_norm<Scalar>(inverse);
+        Matrix a = detail::squared_jacobian<Scalar>(model, problem.intercept);
+        detail::scale<Scalar>(a, 1.0 / (scales.noise_level * scales.mean_weight));
+        out.effective_parameters = detail::effective_parameters<Scalar>(
+            std::move(a), detail::root_precisions(problem, scales, model.fit.nodes));
     }
     const Matrix left = problem.prediction(model.fit) - problem.loss.target();
     double squares = 0.0;

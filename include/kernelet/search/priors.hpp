@@ -31,8 +31,8 @@ struct SampleScales {
     double noise_level = 1.0;   ///< E ℓ of that noise; 1 for labels, whose loss is a log likelihood
     double noise_degree = 1.0;  ///< p, the power of σ with which E ℓ grows; 1 for labels
     double known_noise = 1.0;   ///< see detail::NoiseEstimate
-    bool noise_is_bound =
-        false;  ///< σ may be smaller: neighbours in several dimensions differ by more than their noise
+    /// σ may be smaller: neighbours in several dimensions differ by more than their noise.
+    bool noise_is_bound = false;
     double noise_floor{};    ///< σ is not smaller
     double half_diagonal{};  ///< of the samples' box, with its margins
 
