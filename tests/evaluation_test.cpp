@@ -36,13 +36,16 @@ TEST_CASE("the Gram matrices are the products of the dense columns", "[evaluatio
     const AnyDomain domain = widths_free
                                  ? AnyDomain(wide(d))
                                  : FixedWidth(Vector::Constant(d, -9.0), Vector::Constant(d, 9.0), 1.0);
-    const SearchProblem problem = support::squared_problem(domain, points, s.y, s.weights, {.ridge = ridge});
+    SearchProblem problem = support::squared_problem(domain, points, s.y, s.weights, {.ridge = ridge});
+    problem.trend = Trend::linear;
     const NodeSteps steps(problem.kernel, problem.domain);
     const WorkingSquares working = problem.loss.linearize({});
     const bool all_move = GENERATE(true, false);
     MovingKernels moving = MovingKernels::all(s.nodes);
     if (!all_move) moving.moving = {1, 3};
     const GramMatrices sums = gram_matrices(problem, steps, moving, working);
+    const Matrix functions =
+        detail::TrendBasis(problem.trend, points).values(points) * s.weights.cwiseSqrt().asDiagonal();
 
     // [Φ t B] with √w in each row
     const DenseLeastSquares dense(s.x, s.y, s.weights, s.nodes, 0.0);
@@ -55,20 +58,24 @@ TEST_CASE("the Gram matrices are the products of the dense columns", "[evaluatio
         columns.middleCols(first + m * f, f) =
             dense.slopes.middleCols(moving.moving[static_cast<std::size_t>(m)] * (d + 1), f).topRows(n);
     const Matrix expected = columns.transpose() * columns;
-    const Vector totals = columns.transpose() * s.weights.cwiseSqrt();
+    const Matrix cross = columns.transpose() * functions.transpose();
     REQUIRE(sums.gram.rows() == columns.cols());
-    REQUIRE(sums.totals.size() == columns.cols());
+    REQUIRE(sums.cross.rows() == columns.cols());
+    REQUIRE(sums.cross.cols() == 1 + d);
     CHECK((sums.gram - expected).cwiseAbs().maxCoeff() <= 1e-9);
-    CHECK((sums.totals - totals).cwiseAbs().maxCoeff() <= 1e-9);
+    CHECK((sums.cross - cross).cwiseAbs().maxCoeff() <= 1e-9);
+    CHECK((sums.trend - functions * functions.transpose()).cwiseAbs().maxCoeff() <= 1e-9);
 
     // without B, from kernel values that are held
     const Matrix phi = s.weights.cwiseSqrt().cwiseInverse().asDiagonal() * dense.phi.topRows(n);
-    const GramMatrices held = value_gram_matrices(kernels, working, [&](Index from, const detail::Block& to) {
-        detail::copy(detail::ConstBlock(phi).part(from, 0, to.rows, to.cols), to);
-    });
+    const GramMatrices held =
+        value_gram_matrices(problem, kernels, working, [&](Index from, const detail::Block& to) {
+            detail::copy(detail::ConstBlock(phi).part(from, 0, to.rows, to.cols), to);
+        });
     const Matrix values = columns.leftCols(first);
     CHECK((held.gram - values.transpose() * values).cwiseAbs().maxCoeff() <= 1e-10);
-    CHECK((held.totals - values.transpose() * s.weights.cwiseSqrt()).cwiseAbs().maxCoeff() <= 1e-10);
+    CHECK((held.cross - values.transpose() * functions.transpose()).cwiseAbs().maxCoeff() <= 1e-10);
+    CHECK((held.trend - functions * functions.transpose()).cwiseAbs().maxCoeff() <= 1e-10);
 }
 
 TEST_CASE("the model at given nodes is the ridge least squares of a dense solve", "[evaluation]") {
@@ -113,7 +120,7 @@ TEST_CASE("for labels the gradient in coefficients and offset vanishes", "[evalu
                                     .points = points,
                                     .loss = {loss, s.y, s.weights, 0.25},
                                     .priors = {.ridge = ridge},
-                                    .intercept = intercept};
+                                    .trend = intercept ? Trend::constant : Trend::none};
         LevenbergMarquardt<> lm(problem);
         const FittedKernels now = lm.evaluate(s.nodes);
         const auto values = [&](const Matrix& a, double b) {
@@ -194,29 +201,36 @@ TEST_CASE("kernels out of reach of a tile may be left out of its sums", "[evalua
     CHECK(now.quadratic->inverse(0, 19) == Approx(0.0).margin(1e-8));
 }
 
-TEST_CASE("an intercept takes the weighted mean from every column", "[evaluation]") {
+TEST_CASE("a trend is fitted as columns that the ridge leaves out", "[evaluation]") {
     using namespace evaluation_test;
-    const Index outputs = GENERATE(1, 2);
-    Unexplained s(1, outputs, 4);
+    const Index outputs = GENERATE(1, 2), d = GENERATE(1, 2);
+    const Trend trend = GENERATE(Trend::constant, Trend::linear);
+    Unexplained s(d, outputs, 4);
     s.y.array() += 3.0;
     const detail::TiledPoints points(s.x);
-    SearchProblem problem = support::squared_problem(wide(1), points, s.y, s.weights, {.ridge = ridge});
-    problem.intercept = true;
+    SearchProblem problem = support::squared_problem(wide(d), points, s.y, s.weights, {.ridge = ridge});
+    problem.trend = trend;
     LevenbergMarquardt<> lm(problem);
-    // the same with a column √w beside √w φ, which the ridge leaves out
+    // the same with columns √w and √w x beside √w φ
     const DenseLeastSquares dense(s.x, s.y, s.weights, s.nodes, ridge);
-    Matrix design = Matrix::Zero(dense.phi.rows(), 5);
+    const Index n = s.x.cols(), t = trend == Trend::linear ? 1 + d : 1;
+    Matrix design = Matrix::Zero(dense.phi.rows(), 4 + t);
     design.leftCols(4) = dense.phi;
-    design.col(4).head(s.x.cols()) = s.weights.cwiseSqrt();
+    design.col(4).head(n).setOnes();
+    if (t > 1) design.block(0, 5, n, d) = s.x.transpose();
+    design.block(0, 4, n, t) = s.weights.cwiseSqrt().asDiagonal() * Matrix(design.block(0, 4, n, t));
     const Matrix solution = design.colPivHouseholderQr().solve(dense.target);
     const FittedKernels now = lm.evaluate(s.nodes);
     CHECK((now.fit.coefficients - solution.topRows(4)).norm() <= 1e-7 * solution.norm());
     CHECK((now.fit.offset - solution.row(4).transpose()).norm() <= 1e-7 * solution.norm());
+    if (t > 1) CHECK((now.fit.slopes - solution.bottomRows(d)).norm() <= 1e-7 * solution.norm());
+    if (t == 1) CHECK(now.fit.slopes.size() == 0);
     CHECK(now.cost == Approx((dense.target - design * solution).squaredNorm()).epsilon(1e-9));
-    const Vector mean = s.y * s.weights / s.weights.sum();
-    CHECK(
-        lm.energy() ==
-        Approx((s.y.colwise() - mean).cwiseAbs2().colwise().sum().dot(s.weights.transpose())).epsilon(1e-12));
+    const Matrix alone = design.rightCols(t).colPivHouseholderQr().solve(dense.target);
+    CHECK(lm.energy() == Approx((dense.target - design.rightCols(t) * alone).squaredNorm()).epsilon(1e-10));
+    CHECK((problem.prediction(now.fit).transpose() -
+           s.weights.cwiseSqrt().cwiseInverse().asDiagonal() * Matrix((design * solution).topRows(n)))
+              .norm() <= 1e-7 * solution.norm());
 }
 
 TEST_CASE("the gradient in the nodes is that of differences of the cost, for any kernel", "[evaluation]") {

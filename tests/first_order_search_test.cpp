@@ -41,15 +41,20 @@ void check_gradient(const Kernel& kernel, double far) {
     const SearchProblem problem{.kernel = kernel,
                                 .domain = box.with_parameters(parameter_layout(kernel, d)),
                                 .points = points,
-                                .loss = {LogisticLoss{}, y, weights, 0.25}};
+                                .loss = {LogisticLoss{}, y, weights, 0.25},
+                                .trend = Trend::linear};
     const ExpansionGradient<> gradient(problem);
     KernelExpansion model{nodes_of(d, kernel.parameters(d), k), support::normals(k, q, 6),
                           support::normals(q, 1, 7)};
     model.nodes.topRows(d).array() += far;
+    model.slopes = 0.1 * support::normals(d, q, 8);
+    model.offset -= model.slopes.transpose() * Vector::Constant(d, far);
     const auto cost = [&](const KernelExpansion& at) {
-        return problem.loss.cost(
+        Matrix f =
             detail::synthesize(kernel, points, at.nodes, Matrix(at.coefficients.transpose())).colwise() +
-            at.offset);
+            at.offset;
+        if (at.slopes.size() > 0) f += at.slopes.transpose() * x;
+        return problem.loss.cost(f);
     };
     const auto all = gradient(model);
     CHECK(all.cost == Approx(cost(model)).epsilon(1e-8));
@@ -68,7 +73,14 @@ void check_gradient(const Kernel& kernel, double far) {
             check(all.a(j, o), [&](KernelExpansion& at, double step) { at.coefficients(j, o) += step; });
     }
     for (Index o = 0; o < q; ++o)
-        check(all.offset(o), [&](KernelExpansion& at, double step) { at.offset(o) += step; });
+        for (Index c = 0; c <= d; ++c)
+            check(all.trend(c, o), [&](KernelExpansion& at, double step) {
+                Matrix b = Matrix::Zero(1 + d, q);
+                b(c, o) = step;
+                const detail::TrendBasis trend(Trend::linear, points);
+                at.offset += trend.offset(b);
+                at.slopes += trend.slopes(b);
+            });
 }
 
 /// Twelve separate bumps in four dimensions, with noise.

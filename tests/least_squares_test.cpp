@@ -2,6 +2,7 @@
 #include "support/signals.hpp"
 
 #include <kernelet/kernels/gaussian.hpp>
+#include <kernelet/search/kernel_expansion.hpp>
 #include <kernelet/search/least_squares.hpp>
 
 #include <Eigen/QR>
@@ -18,6 +19,7 @@ using kernelet::least_squares;
 using kernelet::LeastSquaresFit;
 using kernelet::LeastSquaresProblem;
 using kernelet::Matrix;
+using kernelet::Trend;
 using kernelet::Vector;
 using kernelet::detail::TiledPoints;
 
@@ -184,25 +186,34 @@ TEST_CASE("no kernels, and a kernel without samples in its reach", "[least_squar
     CHECK(fit.coefficients.row(4).cwiseAbs().maxCoeff() <= 1e-12);
 }
 
-TEST_CASE("an intercept is one more column, which the ridge leaves out", "[least_squares]") {
-    const Matrix x = support::uniforms(1, 140, 18);
-    const Matrix nodes = apart(1, 5);
+TEST_CASE("a trend is some more columns, which the ridge leaves out", "[least_squares]") {
+    const Trend trend = GENERATE(Trend::constant, Trend::linear);
+    const Matrix x = support::uniforms(2, 140, 18).array() + 1e3;  // far from zero
+    Matrix nodes(3, 5);
+    nodes << support::uniforms(2, 5, 21).array() + 1e3, Matrix::Constant(1, 5, 0.3);
     const Matrix y = support::normals(2, 140, 19).array() + 4.0;
     const Vector weights = support::uniforms(140, 1, 20, 0.1, 5.0);
     const TiledPoints points(x);
+    const auto predicted = [&](const LeastSquaresFit& fit) {
+        return expansion_values(Gaussian{}, points, {nodes, fit.coefficients, fit.offset, fit.slopes});
+    };
     for (const double ridge : {1e-7, 1e-2, 1.0}) {
-        const LeastSquaresProblem problem{Gaussian{}, points, y, weights, ridge, true};
+        const LeastSquaresProblem problem{Gaussian{}, points, y, weights, ridge, trend};
         const LeastSquaresFit fit = least_squares(problem, nodes);
+        const Matrix residual = (predicted(fit) - y).transpose();
         const Matrix phi = design(x, nodes);
-        const Matrix residual = (phi * fit.coefficients).rowwise() + fit.offset.transpose() - y.transpose();
         const Matrix gradient =
             phi.transpose() * weights.asDiagonal() * residual + ridge * weights.sum() * fit.coefficients;
-        CHECK(gradient.cwiseAbs().maxCoeff() <= 1e-9);
-        CHECK((weights.transpose() * residual).cwiseAbs().maxCoeff() <= 1e-9);
+        CHECK(gradient.cwiseAbs().maxCoeff() <= 1e-7);
+        CHECK((weights.transpose() * residual).cwiseAbs().maxCoeff() <= 1e-7);
+        const Matrix centered = x.colwise() - Vector(x.rowwise().mean());
+        if (trend == Trend::linear)
+            CHECK((centered * weights.asDiagonal() * residual).cwiseAbs().maxCoeff() <= 1e-7);
+        CHECK((fit.slopes.size() > 0) == (trend == Trend::linear));
         CHECK(fit.redundant.empty());
     }
-    const LeastSquaresProblem problem{Gaussian{}, points, y, weights, 1e-7, true};
-    const LeastSquaresFit mean = least_squares(problem, Matrix(2, 0));
+    const LeastSquaresProblem problem{Gaussian{}, points, y, weights, 1e-7, Trend::constant};
+    const LeastSquaresFit mean = least_squares(problem, Matrix(3, 0));
     CHECK((mean.offset - y * weights / weights.sum()).cwiseAbs().maxCoeff() <= 1e-12);
 }
 

@@ -318,7 +318,7 @@ TEST_CASE("a kernel is removed from the curvature without another pass over the 
     const Unexplained s(2, outputs, 5);
     const detail::TiledPoints points(s.x);
     SearchProblem problem = squared_problem(wide(2), points, s.y, s.weights, {.ridge = ridge});
-    problem.intercept = intercept;
+    problem.trend = intercept ? Trend::constant : Trend::none;
     LevenbergMarquardt<> lm(problem);
     FittedKernels all = lm.evaluate(s.nodes);
     lm.linearize(all);

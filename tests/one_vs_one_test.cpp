@@ -605,7 +605,7 @@ TEST_CASE("an ensemble's file that is wrong is refused at its line", "[multiclas
         return refused_line<int>(support::resealed(changed));
     };
     CHECK(with(1, "kernelet model 1") == 1);
-    CHECK(with(1, "kernelet ensemble 2") == 1);
+    CHECK(with(1, "kernelet ensemble 3") == 1);
     CHECK(with(2, "family laplacian") == 2);
     CHECK(with(3, "scheme one_vs_two") == 3);
     CHECK(with(3, "scheme") == 3);

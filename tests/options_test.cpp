@@ -177,9 +177,19 @@ TEST_CASE("each invalid field of the search is named, with its value and its rul
           [](SearchOptions& s) { return &s.trial.newton.max_steps; });
     check("trial.newton.min_decrease", "finite and >= 0", not_nonnegative,
           [](SearchOptions& s) { return &s.trial.newton.min_decrease; });
-    check("noise.max_rounds", ">= 0", below_zero, [](SearchOptions& s) { return &s.noise.max_rounds; });
-    check("noise.min_decrease", "in (0, 1)", Reals{0.0, 1.0, -0.25, nan},
-          [](SearchOptions& s) { return &s.noise.min_decrease; });
+    check("evidence.max_rounds", ">= 0", below_zero, [](SearchOptions& s) { return &s.evidence.max_rounds; });
+    check("evidence.gain_per_kernel", "finite and >= 0", not_nonnegative,
+          [](SearchOptions& s) { return &s.evidence.gain_per_kernel; });
+    check("evidence.price_decrease", "in (0, 1)", Reals{0.0, 1.0, -0.25, nan},
+          [](SearchOptions& s) { return &s.evidence.price_decrease; });
+    check("evidence.min_price", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.evidence.min_price; });
+    check("evidence.trial.max_steps", ">= 0", below_zero,
+          [](SearchOptions& s) { return &s.evidence.trial.max_steps; });
+    check("priors.learned_count", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.learned_count; });
+    check("priors.metric_deviation", "finite and > 0", not_positive,
+          [](SearchOptions& s) { return &s.priors.metric_deviation; });
     check("levels.first_samples", ">= 1", below_one,
           [](SearchOptions& s) { return &s.levels.first_samples; });
     check("levels.first_labels", ">= 1", below_one, [](SearchOptions& s) { return &s.levels.first_labels; });

@@ -341,17 +341,17 @@ TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
         CHECK(labels == sign(fit.model.predict(fresh)));
         CHECK(labels == sign(fit.model.probability(fresh).array() - 0.5));
         if (name == "hinge") continue;
-        // The prior keeps classes that can be told apart from being told apart ever more steeply, unless a
+        // The evidence keeps classes that can be told apart from being told apart ever more steeply, unless a
         // tolerance asks for it.
         const auto mean_loss = [&](const auto& model) {
             return (-sign(inside(x)).cwiseProduct(Vector(model.predict(x)))).array().exp().log1p().mean();
         };
         const double gentle = mean_loss(fit.model);
-        CHECK(gentle >= 0.03);
+        CHECK(gentle >= 0.01);
         const auto steep =
-            fitted<ClassLoss>(Kernel(Gaussian{}), loss, x, sign(inside(x)), box, {.tolerance = 0.5 * gentle});
+            fitted<ClassLoss>(Kernel(Gaussian{}), loss, x, sign(inside(x)), box, {.tolerance = 0.8 * gentle});
         CHECK(steep.report.model_violation == 0.0);
-        CHECK(mean_loss(steep.model) <= 0.5 * gentle * (1.0 + 1e-9));
+        CHECK(mean_loss(steep.model) <= 0.8 * gentle * (1.0 + 1e-9));
         // One in seven is inside: with an intercept no kernel is spent on the others.
         const auto offset =
             fitted<ClassLoss>(Kernel(Gaussian{}), loss, x, sign(inside(x)), box, {.intercept = true});

@@ -70,10 +70,10 @@ TEST_CASE("the box is the samples' and a tenth more on each side", "[read_off]")
     CHECK(box.widths().hi == Approx(0.5 * (box.hi() - box.lo()).norm()));
 }
 
-TEST_CASE("widths of equispaced samples run from their spacing to half the box", "[read_off]") {
+TEST_CASE("widths of equispaced samples run from half their spacing to half the box", "[read_off]") {
     const Matrix x = Vector::LinSpaced(201, -5.0, 5.0).transpose();
     const Interval widths = widths_from_samples(x);
-    CHECK(widths.lo == Approx(0.05));
+    CHECK(widths.lo == Approx(0.025));
     CHECK(widths.hi == Approx(6.0));
 }
 

@@ -12,6 +12,34 @@ namespace solvers_test {
 
 using namespace kernelet;
 
+/// T, the functions of a trend: 1 and x measured from its mean in deviations.
+Matrix functions(Trend trend, const Matrix& x) {
+    if (trend == Trend::constant) return Matrix::Ones(1, x.cols());
+    Matrix t(1 + x.rows(), x.cols());
+    t.row(0).setOnes();
+    for (Index c = 0; c < x.rows(); ++c) {
+        const Vector centered = x.row(c).transpose().array() - x.row(c).mean();
+        t.row(1 + c) =
+            centered.transpose() / std::sqrt(centered.squaredNorm() / static_cast<double>(x.cols()));
+    }
+    return t;
+}
+
+/// Two classes on a plane.
+template <class Loss>
+struct Classes {
+    Classes(const Loss& loss, const Matrix& y_, const Matrix& x, Scope scope)
+        : y(y_),
+          feasible(loss, y, scope, Vector::Constant(y.cols(), 0.1), Vector::Ones(y.cols())),
+          points(x) {}
+
+    Matrix y;
+    FeasibleSet<Loss> feasible;
+    detail::TiledPoints points;
+    Box box{Vector::Constant(2, -1.5), Vector::Constant(2, 1.5), {0.2, 2.0}};
+    Gaussian kernel{};
+};
+
 #ifdef NDEBUG
 constexpr Index samples = 201;
 #else
@@ -50,7 +78,9 @@ ByHand by_hand(const support::DualSetting<>& setting, const DualSolution& s, dou
         result.primal += rho * (std::abs(a) <= tau ? tau * std::abs(a) : 0.5 * a * a + gamma);
         f += rho * a * k;
     }
-    if (s.intercept.size() > 0) f.array() += s.intercept(0);
+    if (s.trend.size() > 0)
+        f += (s.trend * functions(s.trend.cols() > 1 ? Trend::linear : Trend::constant, setting.x))
+                 .transpose();
     const Vector lambda = s.lambda.row(0).transpose();
     const Vector target = y.row(0).transpose();
     if (scope == Scope::aggregate) {
@@ -98,8 +128,8 @@ TEST_CASE("strong duality is seen on the solver's nodes, for every sparsity and 
     CHECK(std::abs(hand.primal - hand.dual) <= 1e-4 * hand.primal);
 }
 
-TEST_CASE("with an intercept: strong duality on the plane of balanced multipliers, wherever y is",
-          "[solvers][intercept]") {
+TEST_CASE("with a trend: strong duality on the subspace of balanced multipliers, wherever y is",
+          "[solvers][trend]") {
     using namespace solvers_test;
     const Scope scope = GENERATE(Scope::aggregate, Scope::per_sample);
     const double s = GENERATE(0.0, 0.5, 2.0);
@@ -108,14 +138,16 @@ TEST_CASE("with an intercept: strong duality on the plane of balanced multiplier
     const support::DualSetting<> setting(signal.x, signal.y.array() + offset, box_from_samples(signal.x),
                                          scope, 0.05);
     auto problem = setting.problem();
-    problem.intercept = true;
+    problem.trend = GENERATE(Trend::constant, Trend::linear);
     const DualSolution unsparse = newton(1e-3).solve(problem);
     problem.gamma = support::gamma_of(problem, unsparse, s);
     problem.warm_start = &unsparse.lambda;
     const DualSolution solution = newton(1e-4).solve(problem);
     CAPTURE(s, static_cast<int>(scope), offset, solution.iterations);
     REQUIRE(solution.status == Status::converged);
-    CHECK(std::abs(solution.lambda.sum()) <= 1e-13 * solution.lambda.cwiseAbs().sum());
+    const Matrix t = functions(problem.trend, signal.x);
+    CHECK((t * solution.lambda.transpose()).cwiseAbs().maxCoeff() <=
+          1e-12 * solution.lambda.cwiseAbs().sum());
     const ByHand hand = by_hand(setting, solution, problem.gamma, scope, 0.05);
     CHECK(hand.dual == Approx(solution.dual_value).epsilon(1e-7));
     CHECK(hand.primal == Approx(solution.primal_value).epsilon(1e-9));
@@ -123,12 +155,12 @@ TEST_CASE("with an intercept: strong duality on the plane of balanced multiplier
     CHECK(std::abs(hand.primal - hand.dual) <= 1e-4 * hand.primal);
     // A free offset can only make the model cheaper.
     if (offset == 0.0) {
-        problem.intercept = false;
+        problem.trend = Trend::none;
         CHECK(solution.dual_value <= 1.0001 * newton(1e-4).solve(problem).primal_value);
     }
 }
 
-TEST_CASE("with an intercept, gamma zero: the bordered system", "[solvers][intercept]") {
+TEST_CASE("with a trend, gamma zero: the bordered system", "[solvers][trend]") {
     using namespace solvers_test;
     const Index n = 20;
     const Matrix x = Vector::LinSpaced(n, 0.0, 1.0).transpose();
@@ -137,26 +169,59 @@ TEST_CASE("with an intercept, gamma zero: the bordered system", "[solvers][inter
     const Scope scope = t == 0.0 ? Scope::per_sample : Scope::aggregate;
     const support::DualSetting<FixedWidth> setting(x, y, FixedWidth(-0.5, 1.5, 1.0 / 19.0), scope, t);
     auto problem = setting.problem();
-    problem.intercept = true;
+    problem.trend = GENERATE(Trend::constant, Trend::linear);
     const DualSolution s = newton(1e-8).solve(problem);
     REQUIRE(s.status == Status::converged);
     const Vector lambda = s.lambda.row(0).transpose();
     const double r = t == 0.0 ? 0.0 : std::sqrt(static_cast<double>(n)) * t / lambda.norm();
-    // [K + rI  1; 1ᵀ  0] [λ; b] = [y; 0]
-    Matrix bordered = Matrix::Ones(n + 1, n + 1);
-    bordered(n, n) = 0.0;
+    // [K + rI  Tᵀ; T  0] [λ; b] = [y; 0]
+    const Matrix of_trend = functions(problem.trend, x);
+    const Index m = of_trend.rows();
+    Matrix bordered = Matrix::Zero(n + m, n + m);
     const Matrix gram = gram_of(problem, s.quadrature);
     bordered.topLeftCorner(n, n) = gram + r * Matrix::Identity(n, n);
-    Vector right = Vector::Zero(n + 1);
+    bordered.bottomLeftCorner(m, n) = of_trend;
+    bordered.topRightCorner(n, m) = of_trend.transpose();
+    Vector right = Vector::Zero(n + m);
     right.head(n) = y;
     const Vector exact = bordered.lu().solve(right);
     CHECK((lambda - exact.head(n)).norm() <= 1e-3 * exact.head(n).norm());
-    CHECK(s.intercept(0) == Approx(exact(n)).epsilon(1e-5));
+    CHECK((s.trend.row(0).transpose() - exact.tail(m)).norm() <= 1e-5 * exact.tail(m).norm());
     CHECK(s.dual_value == Approx(0.5 * exact.head(n).dot(gram * exact.head(n))).epsilon(1e-4));
 }
 
-TEST_CASE("with an intercept: unbalanced classes, whose multipliers have their signs",
-          "[solvers][intercept]") {
+TEST_CASE("with a linear trend: multipliers of classes keep their signs and balance every input",
+          "[solvers][trend]") {
+    using namespace solvers_test;
+    using Loss = AnyLoss;
+    const Matrix x = support::uniforms(2, 60, 5, -1.0, 1.0);
+    const Loss loss = GENERATE(Loss(HingeLoss{}), Loss(LogisticLoss{}));
+    const Scope scope = GENERATE(Scope::aggregate, Scope::per_sample);
+    const bool separable = GENERATE(false, true);
+    Matrix y(1, 60);
+    for (Index i = 0; i < 60; ++i)
+        y(0, i) = (separable ? x(0, i) + 0.3 * x(1, i) > 0.1 : x.col(i).norm() < 0.7) ? 1.0 : -1.0;
+    const Classes<Loss> classes(loss, y, x, scope);
+    DualProblem<Gaussian, Loss, Box> problem(classes.kernel, classes.box, classes.points, classes.feasible,
+                                             1.0);
+    problem.trend = Trend::linear;
+    const DualSolution s = newton(1e-3).solve(problem);
+    CAPTURE(static_cast<int>(scope), separable, loss.value(0.0, 1.0), s.iterations);
+    REQUIRE(s.status == Status::converged);
+    CHECK((functions(Trend::linear, x) * s.lambda.transpose()).cwiseAbs().maxCoeff() <=
+          1e-12 * s.lambda.cwiseAbs().sum());
+    CHECK(s.lambda.cwiseProduct(y).minCoeff() >= 0.0);
+    const Matrix f = problem.values(s.quadrature.nodes, s.alpha * s.quadrature.weights.asDiagonal()) +
+                     s.trend * functions(Trend::linear, x);
+    CHECK(classes.feasible.violation(f) <= 1e-5);
+    // Where a line separates the classes only λ = 0 is balanced: nothing is left for kernels.
+    if (separable) CHECK(s.lambda.cwiseAbs().maxCoeff() <= 1e-6);
+    if (separable) CHECK(s.primal_value <= 1e-6);
+    if (!separable) CHECK(s.dual_value > 0.0);
+}
+
+TEST_CASE("with a constant trend: unbalanced classes, whose multipliers have their signs",
+          "[solvers][trend]") {
     using namespace solvers_test;
     using Loss = AnyLoss;
     const Index n = 61;
@@ -170,7 +235,7 @@ TEST_CASE("with an intercept: unbalanced classes, whose multipliers have their s
     const Gaussian kernel;
     const detail::TiledPoints points(x);
     DualProblem<Gaussian, Loss, Box> problem(kernel, box, points, feasible, gamma);
-    problem.intercept = true;
+    problem.trend = Trend::constant;
     const DualSolution s = newton(1e-3).solve(problem);
     CAPTURE(static_cast<int>(scope), gamma, loss.value(0.0, 1.0), s.iterations);
     REQUIRE(s.status == Status::converged);
@@ -179,23 +244,22 @@ TEST_CASE("with an intercept: unbalanced classes, whose multipliers have their s
     const DualEvaluation again = evaluate_dual(problem, s.lambda, s.quadrature);
     CHECK(again.value == Approx(s.dual_value).epsilon(1e-9));
     // far from the few, where kernels cost, the offset alone says −1
-    CHECK(s.intercept(0) < -0.5);
+    CHECK(s.trend(0, 0) < -0.5);
     const Matrix f = problem.values(s.quadrature.nodes, s.alpha * s.quadrature.weights.asDiagonal()).array() +
-                     s.intercept(0);
+                     s.trend(0, 0);
     CHECK(feasible.violation(f) <= 1e-5);
 }
 
-TEST_CASE("a solver without an intercept says so, and the default takes one that has it",
-          "[solvers][intercept]") {
+TEST_CASE("a solver without a trend says so, and the default takes one that has it", "[solvers][trend]") {
     using namespace solvers_test;
     const auto setting = support::chirp_setting(41, Scope::aggregate);
     auto problem = setting.problem();
-    problem.intercept = true;
+    problem.trend = Trend::constant;
     using Catch::Matchers::ContainsSubstring;
     CHECK_THROWS_WITH(CoordinateAscent{}.solve(problem),
-                      ContainsSubstring("options.intercept") && ContainsSubstring("AugmentedNewton"));
-    CHECK_THROWS_WITH(SampledAscent<>{}.solve(problem), ContainsSubstring("options.intercept"));
-    CHECK_THROWS_WITH(StochasticSupergradient{}.solve(problem), ContainsSubstring("options.intercept"));
+                      ContainsSubstring("options.trend") && ContainsSubstring("AugmentedNewton"));
+    CHECK_THROWS_WITH(SampledAscent<>{}.solve(problem), ContainsSubstring("options.trend"));
+    CHECK_THROWS_WITH(StochasticSupergradient{}.solve(problem), ContainsSubstring("options.trend"));
     AutomaticSolverOptions options;
     options.blocks_from = 0;  // blocks for all of one input
     CHECK(AutomaticSolver(options).solve(problem).status == Status::converged);
@@ -300,7 +364,7 @@ TEST_CASE("several outputs: the factored Newton direction solves the system of t
     const Gaussian kernel;
     const detail::TiledPoints points(x);
     DualProblem<Gaussian, SquaredLoss, Box> problem(kernel, box, points, feasible, gamma);
-    problem.intercept = GENERATE(false, true);
+    problem.trend = GENERATE(Trend::none, Trend::constant, Trend::linear);
     AugmentedNewtonOptions options;
     options.max_inner = 1;  // conjugate gradients fail at once
     AugmentedDual dual(problem, options.stopping);
@@ -308,9 +372,10 @@ TEST_CASE("several outputs: the factored Newton direction solves the system of t
     const detail::NewtonDirections directions(options);
     detail::NewtonDirections::Cache cache;
     Index partly_on = 0, checked = 0;
+    const Matrix of_trend = problem.trend == Trend::none ? Matrix::Zero(1, n) : functions(problem.trend, x);
     const auto check = [&](const auto& now) {
         const Matrix direction = directions(dual, now, damping, cache);
-        // H = J/σ + Σ_j ρ_j k_j k_jᵀ ⊗ (h uuᵀ + (|a|/|b|)(I − uuᵀ)) + damping + c 11ᵀ ⊗ I
+        // H = J/σ + Σ_j ρ_j k_j k_jᵀ ⊗ (h uuᵀ + (|a|/|b|)(I − uuᵀ)) + damping + c TᵀT ⊗ I
         const auto& target = now.target;
         const Vector across_set = target.direction.reshaped();
         Matrix h = dual.step() *
@@ -333,14 +398,14 @@ TEST_CASE("several outputs: the factored Newton direction solves the system of t
         for (Index i = 0; i < n; ++i)
             for (Index l = 0; l < n; ++l)
                 h.block(i * outputs, l * outputs, outputs, outputs).diagonal().array() +=
-                    dual.intercept_curvature();
+                    dual.trend_curvature() * of_trend.col(i).dot(of_trend.col(l));
         const Vector left = h * direction.reshaped() + now.residual.reshaped();
         CHECK(left.norm() <= 1e-8 * now.residual.norm());
         ++checked;
         const Matrix moved = problem.field(direction, dual.quadrature().nodes);
         return dual.search(direction, moved, direction.cwiseProduct(now.residual).sum()) > 0.0;
     };
-    CAPTURE(static_cast<int>(scope), gamma, problem.intercept);
+    CAPTURE(static_cast<int>(scope), gamma, static_cast<int>(problem.trend));
     const DualSolution solution = dual.solve(60, {}, check);
     CHECK(solution.status == Status::converged);
     CHECK(checked > 2);
@@ -361,7 +426,7 @@ TEST_CASE("several outputs: factored or by conjugate gradients, the same optimum
     const Gaussian kernel;
     const detail::TiledPoints points(x);
     DualProblem<Gaussian, SquaredLoss, Box> problem(kernel, box, points, feasible, 10.0);
-    problem.intercept = GENERATE(false, true);
+    problem.trend = GENERATE(Trend::none, Trend::constant, Trend::linear);
     AugmentedNewtonOptions options;
     options.stopping.gap = 1e-4;
     options.stopping.max_nodes = 1000;
@@ -370,7 +435,8 @@ TEST_CASE("several outputs: factored or by conjugate gradients, the same optimum
     options.dense_samples = 0;
     options.max_inner = 300;
     const DualSolution iterative = AugmentedNewton(options).solve(problem);
-    CAPTURE(static_cast<int>(scope), problem.intercept, factored.iterations, iterative.iterations);
+    CAPTURE(static_cast<int>(scope), static_cast<int>(problem.trend), factored.iterations,
+            iterative.iterations);
     CHECK(factored.status == Status::converged);
     CHECK(iterative.status == Status::converged);
     CHECK(factored.dual_value == Approx(iterative.dual_value).epsilon(2e-4));
@@ -404,7 +470,7 @@ TEST_CASE("Newton's system in the samples, in the nodes and by conjugate gradien
     using namespace solvers_test;
     const auto setting = support::chirp_setting(samples, Scope::aggregate);
     auto problem = setting.problem();
-    problem.intercept = GENERATE(false, true);
+    problem.trend = GENERATE(Trend::none, Trend::constant, Trend::linear);
     problem.gamma = support::gamma_of(problem, newton(1e-3).solve(problem), 2.0);
     AugmentedNewtonOptions options;
     options.stopping.gap = 1e-4;

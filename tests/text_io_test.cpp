@@ -124,18 +124,20 @@ TEST_CASE("the hardest numbers survive", "[text_io]") {
 
 TEST_CASE("the file is text that a person can read", "[text_io]") {
     const auto lines = support::lines_of(saved(random_model(2, 3, 1, 30)));
-    REQUIRE(lines.size() == 17 + 12);  // 3 (1 + 3) parameters
-    CHECK(lines[11] == "shares 3");
-    CHECK(lines[13] == "noises 1");
-    CHECK(lines[15] == "covariances 12");
-    CHECK(support::lines_of(saved(random_model(2, 3, 1, 30).without_statistics())).size() == 17);
-    CHECK(lines[0] == "kernelet model 1");
+    REQUIRE(lines.size() == 20 + 12);  // 3 (1 + 3) parameters
+    CHECK(lines[12] == "shares 3");
+    CHECK(lines[14] == "noises 1");
+    CHECK(lines[16] == "discrepancies 0");
+    CHECK(lines[18] == "covariances 12");
+    CHECK(support::lines_of(saved(random_model(2, 3, 1, 30).without_statistics())).size() == 20);
+    CHECK(lines[0] == "kernelet model 2");
     CHECK(lines[1] == "family gaussian");
     CHECK(lines[2] == "inputs 2");
     CHECK(lines[3] == "outputs 1");
     CHECK(lines[4] == "kernels 3");
-    CHECK(lines[8].substr(0, 7) == "kernel ");
-    CHECK(lines[28].substr(0, 9) == "checksum ");
+    CHECK(lines[8] == "slopes 0");
+    CHECK(lines[9].substr(0, 7) == "kernel ");
+    CHECK(lines[31].substr(0, 9) == "checksum ");
 }
 
 /// Decimal commas and grouped thousands.
@@ -176,7 +178,7 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(refused_line("") == 1);
     CHECK(refused_line("\n") == 1);
     CHECK(refused_line("\n\n\n") == 1);
-    CHECK(with(1, "kernelet model 2") == 1);
+    CHECK(with(1, "kernelet model 3") == 1);
     CHECK(with(1, "kernelet model 10") == 1);
     CHECK(with(1, "kernelets model 1") == 1);
     CHECK(with(2, "family laplacian") == 2);  // another family
@@ -188,9 +190,9 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(4, "outputs 0") == 4);
     CHECK(with(4, "outputs 1000000000") == 8);
     CHECK(with(5, "kernels -1") == 5);
-    CHECK(with(5, "kernels 2") == 11);
-    CHECK(with(5, "kernels 4") == 12);
-    CHECK(with(5, "kernels 1000000000") == 12);
+    CHECK(with(5, "kernels 2") == 12);
+    CHECK(with(5, "kernels 4") == 13);
+    CHECK(with(5, "kernels 1000000000") == 13);
     for (const std::size_t line : {3U, 4U, 5U}) {  // sums of such counts would overflow
         const std::string word = body[line - 1].substr(0, body[line - 1].find(' ') + 1);
         CHECK(with(line, word + "9223372036854775807") == static_cast<Index>(line));
@@ -205,28 +207,31 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(7, "scale 1") == 7);
     CHECK(with(7, "scale 1 2\r") == 7);
     CHECK(with(8, "offset") == 8);
-    CHECK(with(10, "kernel 1 2 3") == 10);
-    CHECK(with(10, "kernel 1 2 3 4 5") == 10);
-    CHECK(with(10, "") == 10);
+    CHECK(with(9, "slopes 2") == 9);
+    CHECK(with(9, "slopes 1") == 10);
+    CHECK(with(11, "kernel 1 2 3") == 11);
+    CHECK(with(11, "kernel 1 2 3 4 5") == 11);
+    CHECK(with(11, "") == 11);
     // What is known, of the wrong size: shares, noise, covariance.
-    CHECK(with(13, "share 1") == 13);
-    CHECK(with(12, "shares 1") == 13);
-    CHECK(with(14, "noises 2") == 15);
-    CHECK(with(16, "covariances 1") == 17);
+    CHECK(with(14, "share 1") == 14);
+    CHECK(with(13, "shares 1") == 14);
+    CHECK(with(15, "noises 2") == 16);
+    CHECK(with(17, "discrepancies 1") == 18);
+    CHECK(with(19, "covariances 1") == 20);
     // Numbers that make no model: a width or a scale that is not positive.
     CHECK(with(7, "scale 1 0") > 0);
     CHECK(with(7, "scale -1 1") > 0);
-    CHECK(with(10, "kernel 1 2 -0.5 4") > 0);
-    CHECK(with(10, "kernel 1 2 0 4") > 0);
+    CHECK(with(11, "kernel 1 2 -0.5 4") > 0);
+    CHECK(with(11, "kernel 1 2 0 4") > 0);
     // The checksum's own line, and a file cut before its end.
     auto sealed = good;
-    sealed[16] = "checksum 0123456789abcdef";
+    sealed[19] = "checksum 0123456789abcdef";
     std::string text;
     for (const std::string& line : sealed) text += line + "\n";
-    CHECK(refused_line(text) == 17);
+    CHECK(refused_line(text) == 20);
     const std::string whole = saved(random_model(2, 3, 1, 61));
-    CHECK(refused_line(whole.substr(0, whole.size() - 1)) == 17);
-    CHECK(refused_line(whole.substr(0, whole.find("kernel "))) == 9);
+    CHECK(refused_line(whole.substr(0, whole.size() - 1)) == 20);
+    CHECK(refused_line(whole.substr(0, whole.find("kernel "))) == 10);
 }
 
 /// Another family with as many parameters.

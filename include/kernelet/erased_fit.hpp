@@ -76,6 +76,7 @@ struct ErasedFit {
     Matrix nodes{};         ///< (d + p) x K
     Matrix coefficients{};  ///< K x q
     Vector offset{};        ///< q
+    Matrix slopes{};        ///< d x q, where the trend is linear
     ModelStatistics statistics{};
     Matrix field_x{};       ///< the samples of the dual, d x m
     Matrix field_lambda{};  ///< q x m

@@ -160,9 +160,9 @@ private:
     Fit<Kernel> typed(detail::ErasedFit fit) const {
         CoefficientField<Kernel> field(kernel_, fit.field_x, fit.field_lambda, fit.report.gamma, fit.scaling,
                                        fit.report.support_measure);
-        return {SparseKernelModel<Kernel>(kernel_, std::move(fit.scaling), std::move(fit.nodes),
-                                          std::move(fit.coefficients), std::move(fit.offset),
-                                          std::move(fit.statistics)),
+        return {SparseKernelModel<Kernel>(
+                    kernel_, std::move(fit.scaling), std::move(fit.nodes), std::move(fit.coefficients),
+                    {std::move(fit.offset), std::move(fit.slopes)}, std::move(fit.statistics)),
                 std::move(field), std::move(fit.report), std::move(fit.multipliers)};
     }
 

@@ -94,7 +94,7 @@ public:
         const PreparedSamples data = prepare(samples);
         const AnyLoss loss = problem_.loss.adapted(data.noise.deviation);
         const TiledPoints points(data.x);
-        const DualSamples<Scalar> part(data, report_.dual_samples, options_.seed);
+        DualSamples<Scalar> part(data, report_.dual_samples, options_.seed);
         const ErasedDualStage stage{problem_.kernel, loss,           domain_,         part.points, part.y,
                                     part.weights,    part.tolerance, problem_.solver, options_,    &watch_};
         candidates_ = stage.problem(stage.feasible(part.tolerance)).nodes(options_.search.candidates).nodes;
@@ -124,6 +124,18 @@ public:
             next.dual.unsparse_height = found.dual.unsparse_height;
             found = std::move(next);
         }
+        const double noise = found.search.scales.noise_deviation;
+        if (noise_fell(data, found)) {
+            // Once more from the last λ, at the tolerance that follows from the noise of the model.
+            part.tolerance.setConstant(default_tolerance(loss, data.x, data.y, noise, options_));
+            WarmStart again;
+            again.lambda = found.dual.solution.lambda;
+            SolvedDual dual = solve(stage, again);
+            if (dual.solution.status == Status::converged && !dual.infeasible) {
+                found.dual = std::move(dual);
+                report_.noise_deviation = noise;
+            }
+        }
         return finish(data, points, loss, part, std::move(found));
     }
 
@@ -135,6 +147,16 @@ private:
     /// Repetitions of dual and search that max_kernels is expected to cost, where nothing is known yet: between none
     /// and path_doublings.
     double repeats() const { return options_.max_kernels && !options_.gamma ? 0.5 * path_doublings : 0.0; }
+
+    /// Whether the noise that the search estimated with its model is so much less than that of neighbouring samples that
+    /// the dual was solved at a tolerance too wide.
+    bool noise_fell(const PreparedSamples& data, const FoundModel& found) const {
+        constexpr double much_less = 2.0 / 3.0;
+        const double noise = found.search.scales.noise_deviation;
+        return !data.tolerance_given && scales_.noise_is_bound && !watch_.stopped() &&
+               !found.dual.infeasible && found.search.bound != Bound::observer && noise > 0.0 &&
+               noise < much_less * data.noise.deviation;
+    }
 
     void expect(const SearchProblem& problem) {
         if (watch_.watched() && !watch_.stopped() && scales_.energy > 0.0)
@@ -208,7 +230,7 @@ private:
                 .points = points,
                 .loss = {loss, data.y, data.weights, window},
                 .priors = Priors::from(scales_, domain_, options_),
-                .intercept = fits_intercept(data, dual_x),
+                .trend = fitted_trend(data, dual_x),
                 .seed = options_.seed,
                 .watch = &watch_};
     }
@@ -227,14 +249,14 @@ private:
         found.mean_loss = allowed.mean_loss(problem.prediction(found.finished.model));
     }
 
-    /// Whether an offset is fitted with the kernels. Not by default where a wide kernel can carry a change of it: a
+    /// The trend that is fitted with the kernels. By default no offset where a wide kernel can carry a change of it: a
     /// fitted offset may be far from all data, and shows in gaps.
-    bool fits_intercept(const PreparedSamples& data, const Matrix& x) const {
+    Trend fitted_trend(const PreparedSamples& data, const Matrix& x) const {
+        if (options_.asked_trend() != Trend::automatic) return options_.asked_trend();
         const auto [lo, hi] = bounding_box(x);
         const double spread = std::sqrt(squared_distance(lo.data(), hi.data(), x.rows()));
-        return options_.intercept.value_or(any_nonzero(data.offset) &&
-                                           domain_.widths().hi <
-                                               options_.search.priors.wide_kernel_fraction * spread);
+        const bool narrow = domain_.widths().hi < options_.search.priors.wide_kernel_fraction * spread;
+        return narrow && any_nonzero(data.offset) ? Trend::constant : Trend::none;
     }
 
     ErasedFit finish(const PreparedSamples& data, const TiledPoints& points, const AnyLoss& loss,
@@ -253,6 +275,7 @@ private:
         fit.coefficients = std::move(model.coefficients);
         fit.offset = data.offset;
         add_scaled<Scalar>(fit.offset, 1.0, model.offset);
+        fit.slopes = std::move(model.slopes);
         fit.statistics = std::move(found.finished.statistics);
         fit.report = std::move(report_);
         watch_.finish();
@@ -275,7 +298,7 @@ private:
                       FoundModel& found) {
         KernelExpansion& model = found.finished.model;
         // A constant, where no kernel is worth it, is the mean.
-        if (model.size() == 0 && options_.center && !options_.intercept.value_or(false) &&
+        if (model.size() == 0 && model.slopes.size() == 0 && options_.center && !options_.has_dual_trend() &&
             !loss.is_classification())
             model.offset = weighted_mean<Scalar>(data.y, data.weights);
         report_.peaks = found.peaks;

@@ -51,8 +51,8 @@
 #ifndef KERNELET_COMPILED
 #include <kernelet/dual/certificate.hpp>
 #include <kernelet/dual/dual_function.hpp>
+#include <kernelet/dual/dual_trend.hpp>
 #include <kernelet/dual/infeasibility.hpp>
-#include <kernelet/dual/intercept.hpp>
 #include <kernelet/peaks/extract_peaks.hpp>
 #include <kernelet/search/final_model.hpp>
 #include <kernelet/search/search.hpp>

@@ -58,10 +58,14 @@ struct Options {
     /// is among the values of y (their range and a tenth more), else their mean. On ten Gaussians over zero,
     /// the mean costs a kernel and a half and twice the error. Off: zero, as in the paper.
     bool center = true;
-    /// An unpenalised offset b beside the kernels: f = ∫αk + b in the dual, which then keeps Σ_i λ_i = 0, and
-    /// fitted anew with the kernels after it; classes may be unbalanced. Unset: none in the dual, and fitted
-    /// after it where y is measured from its mean and the domain has no kernel wide enough to move that
-    /// (FixedWidth, narrow CandidateCenters).
+    /// What is fitted beside the kernels without a penalty, in the dual and after it; a model decays to it far from the
+    /// data. A constant: f = ∫αk + b, and the dual keeps Σ_i λ_i = 0; classes may be unbalanced. Linear: f = ∫αk + b +
+    /// s'x, and Σ_i λ_i x_i = 0 too. With either, y is measured from its mean inside the fit, where only rounding
+    /// depends on it, whatever `center` says. Automatic: none in the dual; after it a constant where y is measured from
+    /// its mean and the domain has no kernel wide enough to move that (FixedWidth, narrow CandidateCenters); linear where
+    /// the noise is estimated with the model, see EvidenceSearch, and the evidence asks for it; else none.
+    Trend trend = Trend::automatic;
+    /// Another name: true is a constant trend, false none.
     std::optional<bool> intercept{};
     /// With no tolerance: the dual is solved at this multiple of the estimated noise deviation. Above 1,
     /// since the α of the dual shrinks towards zero and the search removes that bias.
@@ -79,6 +83,14 @@ struct Options {
     PeakOptions peaks{};
     SearchOptions search{};
 
+    /// The trend that is asked for.
+    Trend asked_trend() const {
+        if (!intercept) return trend;
+        return *intercept ? Trend::constant : Trend::none;
+    }
+    /// Whether the dual has a trend.
+    bool has_dual_trend() const { return asked_trend() == Trend::constant || asked_trend() == Trend::linear; }
+
     void validate() const {
         if (tolerance) detail::require_nonnegative(*tolerance, "options.tolerance");
         if (max_kernels) detail::require_at_least(*max_kernels, 1, "options.max_kernels");
@@ -86,6 +98,9 @@ struct Options {
         detail::require_nonnegative(sparsity, "options.sparsity");
         detail::require_positive(noise_multiple, "options.noise_multiple");
         if (ridge) detail::require_nonnegative(*ridge, "options.ridge");
+        detail::require(
+            !intercept || trend == Trend::automatic,
+            "options.intercept and options.trend are both given; intercept = true is a constant trend");
         if (dual_samples) detail::require_at_least(*dual_samples, 1, "options.dual_samples");
         peaks.validate();
         search.validate();

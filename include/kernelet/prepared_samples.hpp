@@ -97,14 +97,14 @@ Vector weighted_mean(const Matrix& y, const Vector& weights) {
 }
 
 /// What y is measured from: zero where that is among the values of y, its range and a tenth more, since the paper's
-/// model has no offset. Elsewhere, as for a temperature in kelvin, the mean; also with an intercept in the dual,
+/// model has no offset. Elsewhere, as for a temperature in kelvin, the mean; also with a trend in the dual,
 /// where only rounding depends on it.
 template <class Scalar>
 Vector baseline(const FitProblem& problem, const Matrix& y, const Vector& weights) {
     constexpr double margin = 0.1;
     Vector mean = weighted_mean<Scalar>(y, weights);
     if (problem.loss.is_classification()) return Vector::Zero(y.rows());
-    if (problem.options.intercept.value_or(false)) return mean;
+    if (problem.options.has_dual_trend()) return mean;
     Vector base = Vector::Zero(y.rows());
     if (!problem.options.center) return base;
     const auto [lo, hi] = bounding_box(y, margin);
@@ -140,7 +140,7 @@ double chosen_tolerance(const FitProblem& problem, const PreparedSamples& data, 
     } catch (const Interrupted&) {
         // A fit that is stopped here only chooses a few kernels, for which no tolerance matters.
     }
-    return default_label_tolerance(loss, data.y, contradicted, problem.options.intercept.value_or(false));
+    return default_label_tolerance(loss, data.y, contradicted, problem.options.has_dual_trend());
 }
 
 template <class Scalar>

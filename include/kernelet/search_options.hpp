@@ -70,6 +70,10 @@ struct PriorOptions {
     double typical_width_fraction = 1.0 / 3.0;
     /// ... with this deviation. On noisy data kernels would otherwise shrink to a few samples.
     double log_width_deviation = 1.0;
+    /// Where the priors are learned, see learned_priors(): how many parameters the deviations above count for, and the
+    /// deviation of the logarithm of the typical width along a coordinate.
+    double learned_count = 2.0;
+    double metric_deviation = 2.0;
     /// While a coefficient exceeds this multiple of the largest ‖y‖, other kernels nearly cancel its own: the
     /// ridge is multiplied by `ridge_increase`, at most `max_ridge_increases` times.
     double max_coefficient_ratio = 15.0;
@@ -87,6 +91,8 @@ struct PriorOptions {
         detail::require_positive(decision_deviation, "options.search.priors.decision_deviation");
         detail::require_positive(typical_width_fraction, "options.search.priors.typical_width_fraction");
         detail::require_positive(log_width_deviation, "options.search.priors.log_width_deviation");
+        detail::require_positive(learned_count, "options.search.priors.learned_count");
+        detail::require_positive(metric_deviation, "options.search.priors.metric_deviation");
         detail::require_positive(max_coefficient_ratio, "options.search.priors.max_coefficient_ratio");
         detail::require(std::isfinite(ridge_increase) && ridge_increase > 1.0,
                         "options.search.priors.ridge_increase = ", ridge_increase, " must be finite and > 1");
@@ -119,17 +125,31 @@ struct CriterionOptions {
     }
 };
 
-/// The noise estimated with the model, see search_with_noise().
-struct NoiseOptions {
-    /// Searches after the first, each with the noise that the model before leaves.
+/// Noise, priors and the number of kernels by the evidence of models, see EvidenceSearch.
+struct EvidenceOptions {
+    /// Searches after the first; 0: the noise is that of neighbouring samples and the price that of Criterion.
     Index max_rounds = 12;
-    /// The relative decrease of the noise that is worth another search.
-    double min_decrease = 0.25;
+    /// −2 log evidence, twice the nats, that each further kernel must gain: a preference for fewer. By the scale of Kass
+    /// and Raftery (1995), less than 2 is "not worth more than a bare mention".
+    double gain_per_kernel = 2.0;
+    /// A round that gains less is followed by one at `price_decrease` of its price per kernel, down to `min_price` of
+    /// that of Criterion.
+    double price_decrease = 0.4;
+    double min_price = 0.3;
+    /// Levenberg–Marquardt inside of these searches: kernels of many widths take more steps to find their place.
+    LevenbergMarquardtOptions trial{.max_steps = 40,
+                                    .min_decrease = 1e-3,
+                                    .steps_per_curvature = 2,
+                                    .race_steps = 6,
+                                    .newton = {.max_steps = 3, .min_decrease = 1e-5}};
 
     void validate() const {
-        detail::require_at_least(max_rounds, 0, "options.search.noise.max_rounds");
-        detail::require(min_decrease > 0.0 && min_decrease < 1.0,
-                        "options.search.noise.min_decrease = ", min_decrease, " must be in (0, 1)");
+        detail::require_at_least(max_rounds, 0, "options.search.evidence.max_rounds");
+        detail::require_nonnegative(gain_per_kernel, "options.search.evidence.gain_per_kernel");
+        detail::require(price_decrease > 0.0 && price_decrease < 1.0,
+                        "options.search.evidence.price_decrease = ", price_decrease, " must be in (0, 1)");
+        detail::require_positive(min_price, "options.search.evidence.min_price");
+        trial.validate("options.search.evidence.trial");
     }
 };
 
@@ -231,7 +251,7 @@ struct LevelOptions {
 struct SearchOptions {
     PriorOptions priors{};
     CriterionOptions criterion{};
-    NoiseOptions noise{};
+    EvidenceOptions evidence{};
     ForwardSelectionOptions forward{};
     BackwardEliminationOptions backward{};
     FirstOrderOptions first_order{};
@@ -264,7 +284,7 @@ struct SearchOptions {
     void validate() const {
         priors.validate();
         criterion.validate();
-        noise.validate();
+        evidence.validate();
         forward.validate();
         backward.validate();
         first_order.validate();

@@ -65,6 +65,10 @@ struct Samples {
 /// What a tolerance bounds: the loss summed over the samples, or the loss of each sample by itself.
 enum class Scope { aggregate, per_sample };
 
+/// What is fitted beside the kernels without a penalty: nothing, a constant, or a constant and a slope per input, or
+/// whichever of these the data ask for. Far from all centers a model is its trend.
+enum class Trend { automatic, none, constant, linear };
+
 /// What one row of a kernel's parameter θ means when the inputs change their unit.
 enum class ParameterKind {
     isotropic_scale,   ///< a length, the same along every coordinate: scales with x
@@ -96,9 +100,14 @@ struct ModelStatistics {
     Vector shares{};
     /// q: the deviation of what the model leaves over.
     Vector noise{};
-    /// Of all parameters, linearised at the fit: the coefficients (output o, kernel j at o K + j), then
-    /// each kernel's center and log parameter (row r of kernel j at q K + j (d + p) + r, in the units of the
-    /// fit). Zero rows for what was not free to move.
+    /// q: the deviation of what the criterion would have left out, none or one per output. A function that lowers
+    /// −2 log likelihood by less than the price of a kernel may be missing; its mean square over N samples is at most
+    /// noise² · price/N.
+    Vector discrepancy{};
+    /// Of all parameters, linearised at the fit: the coefficients (output o, kernel j at o K + j), then each kernel's
+    /// center and log parameter (row r of kernel j at q K + j (d + p) + r, in the units of the fit), then the trend
+    /// (function c of output o, 1 and then the inputs, at q K + K (d + p) + o t + c). Zero rows for what was not free to
+    /// move.
     Matrix covariance{};
 };
 

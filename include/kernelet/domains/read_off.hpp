@@ -68,12 +68,14 @@ inline double half_diagonal(const Matrix& x) {
     return diagonal > 0.0 ? 0.5 * diagonal : 1.0;
 }
 
-/// From the median nearest-neighbour distance to half the diagonal of the samples' box and its margins. Where
-/// all samples are one place there is no scale to read, and widths are one.
+/// From the median nearest-neighbour distance, of one input half of it, to half the diagonal of the samples' box and its
+/// margins. At half the sampling interval a Gaussian is e⁻² at the samples beside its center: a peak one sample wide,
+/// as spikes and cusps have, and narrower ones look the same. Where all samples are one place there is no scale to
+/// read, and widths are one.
 inline Interval widths_from_samples(const Matrix& x) {
     const double widest = half_diagonal(x), nearest = detail::median_neighbour_distance(x);
     if (!(nearest > 0.0)) return {widest, widest};
-    return {std::min(nearest, widest), widest};
+    return {std::min(x.rows() == 1 ? 0.5 * nearest : nearest, widest), widest};
 }
 
 /// The bounds of one of several widths of a kernel, from those of a single one, in d dimensions. Below: the distance w

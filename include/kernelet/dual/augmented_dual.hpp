@@ -1,8 +1,9 @@
 #pragma once
 
+#include <kernelet/detail/trend_basis.hpp>
 #include <kernelet/dual/dual_function.hpp>
+#include <kernelet/dual/dual_trend.hpp>
 #include <kernelet/dual/infeasibility.hpp>
-#include <kernelet/dual/intercept.hpp>
 #include <kernelet/dual/node_values.hpp>
 #include <kernelet/dual/solver_options.hpp>
 
@@ -43,8 +44,8 @@ private:
 /// At the maximum f = ŷ ∈ C: the a found is a feasible α, fractional at the kink nodes as it must be, and P −
 /// D is the true gap of the problem without the proximal terms. Outer steps (moving a_k and ŷ_k to where the
 /// last one ended) converge for any δ and σ: this is the augmented Lagrangian of the constraint ŷ = Σ_j ρ_j
-/// a_j k_j. Shrinking δ makes them converge faster. An intercept is one more a, see ProximalIntercept; D is
-/// then taken at the balanced λ.
+/// a_j k_j. Shrinking δ makes them converge faster. A trend is some more a, see ProximalTrend; D is then taken
+/// at the balanced λ.
 template <class Kernel, class Loss, class Domain>
 class AugmentedDual {
 public:
@@ -54,8 +55,8 @@ public:
     struct Point {
         double value{};       // to be minimised: the negative of the outer step's objective
         Matrix a{};           // prox(ᾱ + δ a_k), q x nodes
-        Vector intercept{};   // b, where there is one
-        Matrix prediction{};  // Σ_j ρ_j a_j k_j + b, q x n
+        Matrix trend{};       // b, q x t
+        Matrix prediction{};  // Σ_j ρ_j a_j k_j + bT, q x n
         Projection target{};  // ŷ and its Jacobian
         Matrix residual{};    // f − ŷ: the gradient
     };
@@ -69,7 +70,8 @@ public:
           q_(problem.nodes(stopping.max_nodes)),
           kernel_values_(problem, q_.nodes),
           tau_(penalty::threshold(problem.gamma)),
-          scale_(size_of(problem)) {
+          trend_{detail::TrendBasis(problem.trend, problem.points).values(problem.points), {}},
+          scale_(size_of_target()) {
         start();
     }
 
@@ -131,8 +133,9 @@ public:
     /// ŷ at λ, and its Jacobian.
     const Projection& target() const { return target_; }
 
-    /// c of the term c11ᵀ that an intercept adds to the Hessian, output by output: 1/δ, 0 without one.
-    double intercept_curvature() const { return intercept_.exists() ? 1.0 / delta_ : 0.0; }
+    /// T, and c of the term c T'T that a trend adds to the Hessian, output by output: 1/δ, 0 without one.
+    const Matrix& trend_functions() const { return trend_.functions; }
+    double trend_curvature() const { return trend_.exists() ? 1.0 / delta_ : 0.0; }
 
     /// Armijo search along Δλ, of which ᾱ's change is given: λ and ᾱ move to the first point that lowers the
     /// value enough. Returns the length of the step, 0 where there is none. O(q (n + B)) a trial, no kernel
@@ -181,19 +184,13 @@ private:
         return rms > 0.0 ? rms : std::numeric_limits<double>::min();
     }
 
-    /// The size of y; about its mean, where an intercept may carry that.
-    static double size_of(const Problem& problem) {
-        const Matrix& y = problem.feasible.target();
-        const Matrix about_mean = without_row_means(y);
-        return root_mean_square(problem.intercept && detail::any_nonzero(about_mean) ? about_mean : y);
-    }
-
-    /// v − mean over the samples, output by output.
-    static Matrix without_row_means(Matrix v) {
-        Vector means = detail::row_sums(v);
-        detail::scale(means, -1.0 / static_cast<double>(v.cols()));
-        detail::add_to_rows(v, means);
-        return v;
+    /// The size of y; about its trend, where that may carry it.
+    double size_of_target() const {
+        const Matrix& y = problem_.feasible.target();
+        const Matrix about = trend_.without(y);
+        constexpr double rounding = 1e-12;  // of what is left where the trend carries all
+        const bool something = detail::max_abs(about) > rounding * detail::max_abs(y);
+        return root_mean_square(something ? about : y);
     }
 
     void start() {
@@ -201,16 +198,15 @@ private:
         const Index n = problem_.samples();
         const Matrix& y = problem_.feasible.target();
         lambda_ = problem_.warm_start ? *problem_.warm_start : y;
-        if (problem_.intercept) lambda_ = without_row_means(std::move(lambda_));
+        lambda_ = trend_.without(std::move(lambda_));
         field_ = kernel_values_.field(lambda_);
         scale_along_ray();
         anchor_ = problem_.warm_start ? thresholded(field_, tau_) : Matrix::Zero(outputs, q_.nodes.cols());
         Matrix first = Matrix::Zero(outputs, n);
-        if (problem_.intercept) {
+        if (trend_.exists()) {
             if (problem_.warm_start) first = kernel_values_.values(weighted(anchor_, q_.weights));
-            intercept_.anchor = detail::row_sums(Matrix(y - first));
-            detail::scale(intercept_.anchor, 1.0 / static_cast<double>(n));
-            detail::add_to_rows(first, intercept_.anchor);
+            trend_.anchor = trend_.of(y - first);
+            detail::add_product(first, trend_.anchor, trend_.functions);
         }
         anchor_prediction_ = problem_.feasible.project(first).point;
         choose_step();
@@ -254,7 +250,7 @@ private:
 
     /// 1/σ such that ŷ_k − λ/σ lies some radii of C outside of it: the proximal term then smooths the
     /// corners of C without holding ŷ back. A set that is a point (tolerance 0) needs none. Where C is
-    /// unbounded an intercept carries ŷ far into it, the farther if no sample may stay behind: there the
+    /// unbounded a trend carries ŷ far into it, the farther if no sample may stay behind: there the
     /// radius is that of y, or of `far` y (hinge and logistic, 7 of 61 labels +1, a gap of 1e-3: 14 to 137
     /// steps; in tolerances 83 to over 300).
     void choose_step() {
@@ -264,7 +260,7 @@ private:
         const double size = detail::root_mean_square(lambda_);
         double radius = tolerance > 0.0 ? tolerance : scale_;
         constexpr double far = 10.0;
-        if (problem_.intercept && detail::is_classification(problem_.feasible.loss()))
+        if (trend_.exists() && detail::is_classification(problem_.feasible.loss()))
             radius = (problem_.feasible.scope() == Scope::per_sample ? far : 1.0) * scale_;
         step_ = size > 0.0 ? step_in_tolerances * radius / size : 1.0;
         step_chosen_at_ = size;
@@ -300,7 +296,7 @@ private:
     double value_at(const Matrix& lambda, const Matrix& field, const Matrix& target) const {
         double value = -detail::dot(lambda, target) -
                        0.5 / step_ * detail::squared_norm(Matrix(target - anchor_prediction_));
-        value += intercept_.value(lambda, delta_);
+        value += trend_.value(lambda, delta_);
         for (Index j = 0; j < field.cols(); ++j) {
             const double length = shifted_length(field, j);
             const double size = penalty::proximal_length(length, tau_, delta_);
@@ -324,9 +320,9 @@ private:
             for (Index o = 0; o < point.a.rows(); ++o) point.a(o, j) *= factor;
         }
         point.prediction = kernel_values_.values(weighted(point.a, q_.weights));
-        if (intercept_.exists()) {
-            point.intercept = intercept_.at(lambda_, delta_);
-            detail::add_to_rows(point.prediction, point.intercept);
+        if (trend_.exists()) {
+            point.trend = trend_.at(lambda_, delta_);
+            detail::add_product(point.prediction, point.trend, trend_.functions);
         }
         point.residual = point.prediction - point.target.point;
         return point;
@@ -344,14 +340,14 @@ private:
             detail::add_scaled(normal, 1.0 / step_, Matrix(now.target.point - anchor_prediction_));
             best.lambda = problem_.feasible.into_barrier_cone(std::move(normal));
         }
-        if (problem_.intercept) best.lambda = balanced(std::move(best.lambda));
-        const bool other = outside || problem_.intercept;
+        if (trend_.exists()) best.lambda = balanced(std::move(best.lambda), trend_.functions);
+        const bool other = outside || trend_.exists();
         if (other) minimum = problem_.feasible.minimum(best.lambda);
         const Matrix moved = other ? kernel_values_.field(best.lambda) : Matrix{};
         const Matrix& field = other ? moved : field_;
         best.dual_value = minimum - phi(field, q_.weights, tau_);
         best.alpha = now.a;
-        best.intercept = now.intercept;
+        best.trend = now.trend;
         best.primal_value = primal_cost(now.a, q_.weights, tau_);
         best.violation = problem_.feasible.violation(now.prediction);
         const bool solved = std::abs(best.relative_gap()) <= problem_.slack * stopping_.gap &&
@@ -364,7 +360,7 @@ private:
 
     void advance_anchors(const Point& now) {
         anchor_ = now.a;
-        intercept_.anchor = now.intercept;
+        trend_.anchor = now.trend;
         anchor_prediction_ = now.target.point;
         inner_accuracy_ = std::max(accuracy_shrink * inner_accuracy_, last_accuracy);
         delta_ = std::max(delta_shrink * delta_, last_delta);
@@ -376,6 +372,7 @@ private:
     Quadrature q_;
     NodeValues<Problem> kernel_values_;
     double tau_;
+    ProximalTrend trend_;
     double scale_;                 // of y
     double step_ = 1.0;            // 1/σ
     double step_chosen_at_ = 0.0;  // ‖λ‖/√(qn)
@@ -384,7 +381,6 @@ private:
     Matrix lambda_, field_;              // λ and ᾱ at the nodes
     Projection target_;                  // ŷ at λ
     Matrix anchor_, anchor_prediction_;  // a_k and ŷ_k
-    ProximalIntercept intercept_{};
 };
 
 }  // namespace kernelet

@@ -25,8 +25,8 @@ public:
         bool factored = false;  // several outputs: conjugate gradients have failed once, and would again
     };
 
-    /// Solves (J/σ + K diag(ρ h) Kᵀ + c11ᵀ + damping) Δ = −(f − ŷ), in the smaller of the two spaces; the
-    /// third term where there is an intercept.
+    /// Solves (J/σ + K diag(ρ h) Kᵀ + c TᵀT + damping) Δ = −(f − ŷ), in the smaller of the two spaces; the
+    /// third term where there is a trend.
     /// Several outputs: by conjugate gradients, until they fail, and from then on factored. They fail at tolerances
     /// so small that J/σ no longer covers the small eigenvalues of K = ∫kk, which is numerically singular. With a
     /// tolerance for each sample J is 0 at every sample held at an end of its interval: there they failed on nearly
@@ -58,8 +58,7 @@ public:
 private:
     /// Woodbury's identity, for many samples and few nodes that are on, D = J's diagonal/σ + damping > 0:
     ///     (D + K R Kᵀ)⁻¹ = D⁻¹ − D⁻¹ K (R⁻¹ + Kᵀ D⁻¹ K)⁻¹ Kᵀ D⁻¹,   R = diag(ρ h),
-    /// and Sherman and Morrison's for J's direction and for the intercept. O(n m² + m³), a strip of samples
-    /// at a time.
+    /// and again for the trend and for J's direction. O(n m² + m³), a strip of samples at a time.
     template <class Dual, class Point>
     static Matrix low_rank_direction(const Dual& dual, const Point& now, const NewtonDamping& damping,
                                      const std::vector<Index>& on, Cache& cache) {
@@ -78,7 +77,7 @@ private:
         }
         for (Index c = 0; c < slopes.size(); ++c) system(c, c) += 1.0 / slopes(c);
         cholesky(system, dual.problem().poll());
-        const auto without_intercept = [&](const Matrix& right) -> Matrix {  // 1 x n
+        const auto without_trend = [&](const Matrix& right) -> Matrix {  // 1 x n
             Matrix solution = with_scaled_columns(right, inverse.data());
             Matrix inner = transposed(dual.kernel_values().field(solution, on));
             cholesky_solve(system, inner);
@@ -86,14 +85,23 @@ private:
             for (Index i = 0; i < n; ++i) solution(0, i) -= image(0, i) * inverse(i);
             return solution;
         };
-        const double curvature = dual.intercept_curvature();
-        const Matrix constant = curvature > 0.0 ? without_intercept(Matrix::Ones(1, n)) : Matrix{};
+        // (B + c TᵀT)⁻¹ r = B⁻¹r − B⁻¹Tᵀ (I/c + T B⁻¹Tᵀ)⁻¹ T B⁻¹r
+        const Matrix& functions = dual.trend_functions();
+        const Index t = functions.rows();
+        Matrix images(t, n), inner(t, t);
+        for (Index c = 0; c < t; ++c)
+            copy(without_trend(rows_of(functions, {c})), Block(images).part(c, 0, 1, n));
+        if (t > 0) {
+            inner = product_nt(functions, images);
+            add_to_diagonal(inner, 1.0 / dual.trend_curvature());
+            cholesky(inner);
+        }
         const auto solve = [&](const Matrix& right) -> Matrix {
-            Matrix solution = without_intercept(right);
-            // (B + c11ᵀ)⁻¹ r = B⁻¹r − B⁻¹1 · c 1ᵀB⁻¹r / (1 + c 1ᵀB⁻¹1)
-            if (curvature > 0.0)
-                add_scaled(solution, -curvature * sum(solution) / (1.0 + curvature * sum(constant)),
-                           constant);
+            Matrix solution = without_trend(right);
+            if (t == 0) return solution;
+            Matrix along = product_nt(functions, solution);
+            cholesky_solve(inner, along);
+            add_product_tn(solution, along, images, -1.0);
             return solution;
         };
         Matrix direction = solve(now.residual);
@@ -151,9 +159,11 @@ private:
         rank_update_tn(h, ConstBlock(now.target.direction.data(), 1, order, 1), -dual.step());
         for (Index i = 0; i < order; ++i) trace += h(i, i);
         add_to_diagonal(h, damping.ridge(trace / static_cast<double>(order)));
-        if (const double curvature = dual.intercept_curvature(); curvature > 0.0)
-            for (Index j = 0; j < order; ++j)
-                for (Index i = j; i < order; i += outputs) h(i, j) += curvature;
+        const Matrix& functions = dual.trend_functions();
+        for (Index j = 0; j < order; ++j)
+            for (Index i = j; i < order; i += outputs)
+                for (Index c = 0; c < functions.rows(); ++c)
+                    h(i, j) += dual.trend_curvature() * functions(c, i / outputs) * functions(c, j / outputs);
         Matrix direction = now.residual, factor = h;
         const Block right(direction.data(), order, 1, order);
         // With pivots where samples may be held at an end of their interval, which leaves the matrix singular up to
@@ -217,11 +227,8 @@ private:
             for (Index i = 0; i < v.size(); ++i)
                 result(i) +=
                     dual.step() * (diagonal(i) * v(i) - projected * now.target.direction(i)) + added * v(i);
-            if (const double curvature = dual.intercept_curvature(); curvature > 0.0) {
-                Vector sums = row_sums(v);
-                scale(sums, curvature);
-                add_to_rows(result, sums);
-            }
+            if (const Matrix& functions = dual.trend_functions(); functions.rows() > 0)
+                add_product(result, product_nt(v, functions), functions, dual.trend_curvature());
             return result;
         }
     };

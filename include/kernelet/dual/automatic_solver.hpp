@@ -10,7 +10,7 @@ namespace kernelet {
 ///              samples, drawn, in numbers that double until the integrals agree
 ///     steps    AugmentedNewton; CoordinateAscent for many samples of one input, and where a tolerance for
 ///              each sample and more samples than newton.dense_samples would leave Newton to conjugate
-///              gradients; not for several outputs or an intercept
+///              gradients; not for several outputs or a trend
 /// benchmarks/paper/dual_solvers measured the borders.
 class AutomaticSolver {
 public:

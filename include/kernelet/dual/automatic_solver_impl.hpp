@@ -20,7 +20,7 @@ DualSolution AutomaticSolver::solve(const DualProblem<Kernel, Loss, Domain>& pro
                       problem.samples() <= options_.blocks_to;
     const bool many =
         problem.feasible.scope() == Scope::per_sample && problem.samples() > options_.newton.dense_samples;
-    if (problem.outputs() == 1 && !problem.intercept && (line || many))
+    if (problem.outputs() == 1 && !problem.has_trend() && (line || many))
         return solve_with(CoordinateAscent(options_.blocks));
     return solve_with(AugmentedNewton(options_.newton));
 }

@@ -8,7 +8,7 @@ namespace kernelet {
 /// The augmented dual by Newton steps on a block of λ at a time, ᾱ at the nodes kept up to date: a block of b
 /// samples costs b (B + |on|) kernel values and O(b² |on| + b³) work, and nothing of size n² is ever held.
 /// Samples in spatial order make blocks of neighbours, between which the coupling is strongest. One output,
-/// no intercept, which would tie all blocks together.
+/// no trend, which would tie all blocks together.
 class CoordinateAscent {
 public:
     explicit CoordinateAscent(CoordinateAscentOptions options = {}) : options_(options) {

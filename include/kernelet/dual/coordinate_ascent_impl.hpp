@@ -64,7 +64,7 @@ template <class Kernel, class Loss, class Domain>
 DualSolution CoordinateAscent::solve(const DualProblem<Kernel, Loss, Domain>& problem,
                                      const ObserverFunction& observer) const {
     detail::require(problem.outputs() == 1, "CoordinateAscent is for one output; y has ", problem.outputs());
-    problem.refuse_intercept("CoordinateAscent");
+    problem.refuse_trend("CoordinateAscent");
     AugmentedDual dual(problem, options_.stopping);
     Index sweep = 0;
     NewtonDamping damping;

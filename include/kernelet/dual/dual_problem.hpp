@@ -37,7 +37,8 @@ public:
     std::uint64_t seed;
     const Matrix* warm_start = nullptr;       ///< a λ to begin from, q x n, or none
     const Quadrature* fixed_nodes = nullptr;  ///< nodes to integrate on, or the domain's own
-    bool intercept = false;  ///< f = ∫αk + b, b unpenalised: Σ_i λ_i = 0 for each output
+    /// f = ∫αk + trend, unpenalised: Σ_i λ_i = 0 for each output, and Σ_i λ_i x_i = 0 where it is linear.
+    Trend trend = Trend::none;
     double slack = 1.0;  ///< multiple of the gap and the violation asked for with which a solution will do
     detail::Watch* watch =
         nullptr;  ///< of the fit, or none: field() and values() throw Interrupted after a stop
@@ -45,10 +46,12 @@ public:
     Index samples() const { return points.size(); }
     Index outputs() const { return feasible.target().rows(); }
 
-    /// For a solver that knows no intercept.
-    void refuse_intercept(std::string_view solver) const {
-        detail::require(!intercept, "options.intercept = true, but ", solver,
-                        " solves the dual without an intercept; use AugmentedNewton or the default solver");
+    bool has_trend() const { return trend == Trend::constant || trend == Trend::linear; }
+
+    /// For a solver that knows no trend.
+    void refuse_trend(std::string_view solver) const {
+        detail::require(!has_trend(), "options.intercept or options.trend is given, but ", solver,
+                        " solves the dual without a trend; use AugmentedNewton or the default solver");
     }
 
     /// ᾱ at nodes: q x B.

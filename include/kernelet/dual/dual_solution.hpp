@@ -13,7 +13,9 @@ struct DualSolution {
     Matrix lambda{};          ///< q x n
     Quadrature quadrature{};  ///< the nodes its values refer to
     Matrix alpha{};           ///< q x nodes: the recovered primal α
-    Vector intercept{};       ///< q: the recovered b, empty where the problem has none
+    /// q x t: the recovered coefficients of the trend, of 1 and of the inputs measured from their means in deviations;
+    /// empty where the problem has none.
+    Matrix trend{};
     double dual_value{};
     double primal_value{};
     double violation{};   ///< of the recovered α, see FeasibleSet::violation

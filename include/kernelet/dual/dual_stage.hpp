@@ -104,7 +104,7 @@ struct DualStage {
     }
     Problem problem(const FeasibleSet<Loss>& set, double gamma = 0.0) const {
         Problem made{kernel, domain, points, set, gamma, options.seed};
-        made.intercept = options.intercept.value_or(false);
+        if (options.has_dual_trend()) made.trend = options.asked_trend();
         made.watch = watch;
         return made;
     }

@@ -61,7 +61,7 @@ Matrix predict_and_raise(const FeasibleSet<Loss>& feasible, Multipliers& now, do
 template <class Kernel, class Loss, class Domain>
 DualSolution StochasticSupergradient::solve(const DualProblem<Kernel, Loss, Domain>& problem,
                                             const ObserverFunction& observer) const {
-    problem.refuse_intercept("StochasticSupergradient");
+    problem.refuse_trend("StochasticSupergradient");
     const Index n = problem.samples(), outputs = problem.outputs();
     const bool aggregate = problem.feasible.scope() == Scope::aggregate;
     const double tau = penalty::threshold(problem.gamma);

@@ -21,6 +21,7 @@ struct LossInterface {
     virtual std::string_view name() const = 0;
     virtual bool is_classification() const = 0;
     virtual bool is_squared() const = 0;
+    virtual bool is_log_likelihood() const = 0;
     virtual bool adapts() const = 0;
     virtual std::shared_ptr<const LossInterface> adapted(double noise_deviation) const = 0;
     virtual double value(double prediction, double target) const = 0;
@@ -50,6 +51,12 @@ struct LossAdaptor final : LossInterface {
     std::string_view name() const override { return Loss::name; }
     bool is_classification() const override { return detail::is_classification<Loss>(); }
     bool is_squared() const override { return std::same_as<Loss, SquaredLoss>; }
+    bool is_log_likelihood() const override {
+        if constexpr (requires { Loss::log_likelihood; })
+            return Loss::log_likelihood;
+        else
+            return false;
+    }
     bool adapts() const override { return detail::adapts<Loss>; }
     std::shared_ptr<const LossInterface> adapted(double noise_deviation) const override {
         return erase_loss(detail::adapted(loss, noise_deviation));
@@ -111,6 +118,8 @@ public:
     std::string_view held_name() const { return held_->name(); }
     bool is_classification() const { return held_->is_classification(); }
     bool is_squared() const { return held_->is_squared(); }
+    /// Whether the loss is −log p(y | f) as it stands, without a scale to be estimated.
+    bool is_log_likelihood() const { return held_->is_log_likelihood(); }
     /// Whether the loss chooses a scale of its own by the noise.
     bool adapts() const { return held_->adapts(); }
     AnyLoss adapted(double noise_deviation) const { return AnyLoss(held_->adapted(noise_deviation)); }

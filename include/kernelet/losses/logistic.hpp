@@ -18,6 +18,7 @@ public:
     static constexpr std::string_view name = "logistic";
     static constexpr bool classification = true;
     static constexpr bool smooth = true;
+    static constexpr bool log_likelihood = true;  ///< −log p(y | f), up to a constant
 
     /// P(y = 1) at a decision ŷ: 1/(1 + e^{−ŷ}).
     static double probability(double decision) { return 1.0 / (1.0 + std::exp(-decision)); }

@@ -65,11 +65,12 @@ private:
     }
 };
 
-/// An expansion as a model holds it: nodes (d + p) x K, coefficients K x q, offset q.
+/// An expansion as a model holds it: nodes (d + p) x K, coefficients K x q, offset q, slopes d x q or none.
 struct ExpansionView {
     const Matrix& nodes;
     const Matrix& coefficients;
     const Vector& offset;
+    const Matrix& slopes;
 };
 
 /// Whether some point of a strip may be within `reach` of z.
@@ -79,7 +80,7 @@ inline bool strip_touches(const ConstBlock& lo_hi, const double* z, double reach
     return true;
 }
 
-/// Σ_j a_j k(x_i, z_j; θ_j) + b at points in the user's units, q x n. Each strip is scaled, evaluated and forgotten;
+/// Σ_j a_j k(x_i, z_j; θ_j) + trend at points in the user's units, q x n. Each strip is scaled, evaluated and forgotten;
 /// kernels out of its reach are skipped, where that is seen to happen. O(n K d).
 template <class Kernel, class Scalar>
 Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points, const InputScaling& scaling,
@@ -122,6 +123,9 @@ Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points,
                                          out(o, i) += model.coefficients(j, o) * column(i);
                          }
                          skips = skips && touched < k;
+                         for (Index c = 0; c < model.slopes.rows(); ++c)
+                             for (Index i = 0; i < m; ++i)
+                                 for (Index o = 0; o < q; ++o) out(o, i) += model.slopes(c, o) * strip(i, c);
                          add_to_rows(out, model.offset);
                      }
                  },

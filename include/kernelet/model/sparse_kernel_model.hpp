@@ -15,37 +15,50 @@
 
 namespace kernelet {
 
-/// Asks predict() for the deviation too: model.predict(x, with_deviation).
-struct WithDeviation {};
+/// Asks predict() for the deviation too: model.predict(x, with_deviation) for that of the function,
+/// model.predict(x, with_noise) for that of a new observation.
+struct WithDeviation {
+    bool noise = false;
+};
 inline constexpr WithDeviation with_deviation{};
+inline constexpr WithDeviation with_noise{true};
 
 /// Both in the shape of predict(x).
 struct Prediction {
     Matrix mean{};
-    /// Of the curve, from the uncertainty of all parameters. A new sample scatters about it by
-    /// statistics().noise in addition. It knows nothing of what no sample saw: far from the data it falls to
-    /// zero with the model.
+    /// From the uncertainty of all parameters and statistics().discrepancy, with statistics().noise where it was asked
+    /// for. It knows nothing of what no sample saw: far from the data only discrepancy and noise are left.
     Matrix deviation{};
 };
 
-/// f(x) = offset + Σ_j a_j k(x, z_j; θ_j): K kernels, each with its own center and parameter, q outputs. The
-/// only thing that predicts; a value that owns all it needs. Kernels are kept in the units of the fit
-/// together with the scaling, and spoken of in the user's. Far from all centers the model decays to its
-/// offset. Thread safety: const members may be called from many threads.
+/// What a model decays to far from all centers, in the units of the fit.
+struct ModelTrend {
+    template <class Derived>
+    ModelTrend(const Eigen::MatrixBase<Derived>& offset_) : offset(offset_) {}
+    ModelTrend(Vector offset_, Matrix slopes_) : offset(std::move(offset_)), slopes(std::move(slopes_)) {}
+
+    Vector offset;    ///< q
+    Matrix slopes{};  ///< d x q; empty where the trend is not linear
+};
+
+/// f(x) = trend(x) + Σ_j a_j k(x, z_j; θ_j): K kernels, each with its own center and parameter, q outputs. The only
+/// thing that predicts; a value that owns all it needs. Kernels are kept in the units of the fit together with the
+/// scaling, and spoken of in the user's. Far from all centers the model is its trend: a constant, or linear in x. Thread
+/// safety: const members may be called from many threads.
 template <KernelFamily Kernel>
 class SparseKernelModel {
 public:
     using KernelType = Kernel;
 
-    /// nodes is (d + p) x K in the scaling's internal units, coefficients K x q, offset q.
+    /// nodes is (d + p) x K in the scaling's internal units, coefficients K x q; the trend may be given as its offset, q.
     // NOLINTNEXTLINE(readability-function-size): one argument per part of a model; the name is public.
-    SparseKernelModel(Kernel kernel, InputScaling scaling, Matrix nodes, Matrix coefficients, Vector offset,
-                      ModelStatistics statistics = {})
+    SparseKernelModel(Kernel kernel, InputScaling scaling, Matrix nodes, Matrix coefficients,
+                      ModelTrend trend, ModelStatistics statistics = {})
         : kernel_(std::move(kernel)),
           scaling_(std::move(scaling)),
           nodes_(std::move(nodes)),
           coefficients_(std::move(coefficients)),
-          offset_(std::move(offset)),
+          trend_(std::move(trend)),
           statistics_(std::move(statistics)) {
         const Index d = scaling_.shift.size();
         detail::require(d > 0, "scaling.shift is empty; a model needs at least one input");
@@ -55,12 +68,17 @@ public:
                         d + kernel_.parameters(d), " are needed for ", d, " inputs");
         detail::require(coefficients_.rows() == nodes_.cols(), "coefficients has ", coefficients_.rows(),
                         " rows for ", nodes_.cols(), " kernels");
-        detail::require(offset_.size() > 0 && coefficients_.cols() == offset_.size(), "coefficients has ",
-                        coefficients_.cols(), " columns for ", offset_.size(), " outputs");
+        detail::require(outputs() > 0 && coefficients_.cols() == outputs(), "coefficients has ",
+                        coefficients_.cols(), " columns for ", outputs(), " outputs");
+        detail::require(
+            trend_.slopes.size() == 0 || (trend_.slopes.rows() == d && trend_.slopes.cols() == outputs()),
+            "slopes is ", trend_.slopes.rows(), " x ", trend_.slopes.cols(), "; ", d, " x ", outputs(),
+            " are needed, or none");
         detail::require_finite(scaling_.shift, "scaling.shift");
         detail::require_finite(nodes_, "nodes");
         detail::require_finite(coefficients_, "coefficients");
-        detail::require_finite(offset_, "offset");
+        detail::require_finite(trend_.offset, "offset");
+        detail::require_finite(trend_.slopes, "slopes");
         for (Index c = 0; c < d; ++c)
             detail::require_positive(scaling_.scale(c), detail::text("scaling.scale(", c, ")"));
         for (Index row = d; row < nodes_.rows(); ++row)
@@ -71,20 +89,22 @@ public:
             detail::require(size == 0 || size == wanted, name, " has ", size, " entries; ", wanted,
                             " are needed, or none");
         };
-        const Index parameters = size() * (outputs() + nodes_.rows());
         empty_or(statistics_.shares.size(), size(), "statistics.shares");
         empty_or(statistics_.noise.size(), outputs(), "statistics.noise");
-        empty_or(statistics_.covariance.rows(), parameters, "statistics.covariance (rows)");
-        empty_or(statistics_.covariance.cols(), parameters, "statistics.covariance (columns)");
+        empty_or(statistics_.discrepancy.size(), outputs(), "statistics.discrepancy");
+        const Index trend_rows = outputs() * trend_functions();
+        empty_or(statistics_.covariance.rows(), parameters() + trend_rows, "statistics.covariance (rows)");
+        empty_or(statistics_.covariance.cols(), parameters() + trend_rows, "statistics.covariance (columns)");
         detail::require_finite(statistics_.shares, "statistics.shares");
         detail::require_finite(statistics_.noise, "statistics.noise");
+        detail::require_finite(statistics_.discrepancy, "statistics.discrepancy");
         detail::require_finite(statistics_.covariance, "statistics.covariance");
     }
 
     /// The number of kernels.
     Index size() const { return nodes_.cols(); }
     Index dimension() const { return scaling_.shift.size(); }
-    Index outputs() const { return offset_.size(); }
+    Index outputs() const { return trend_.offset.size(); }
 
     /// d x K, in the user's units.
     Matrix centers() const {
@@ -118,8 +138,17 @@ public:
 
     /// K x q.
     const Matrix& coefficients() const { return coefficients_; }
-    /// What the model predicts far from all centers: q.
-    const Vector& offset() const { return offset_; }
+    /// What the model predicts far from all centers: q. Of a linear trend, its value at scaling().shift.
+    const Vector& offset() const { return trend_.offset; }
+    /// Of a linear trend, offset() + slopes()' (x − scaling().shift), in the user's units: d x q; else empty.
+    Matrix slopes() const {
+        Matrix out = trend_.slopes;
+        for (Index o = 0; o < out.cols(); ++o)
+            for (Index c = 0; c < out.rows(); ++c) out(c, o) /= scaling_.scale(c);
+        return out;
+    }
+    /// The trend in the units of the fit.
+    const ModelTrend& trend() const { return trend_; }
 
     const Kernel& kernel() const { return kernel_; }
     const InputScaling& scaling() const { return scaling_; }
@@ -130,7 +159,7 @@ public:
     const ModelStatistics& statistics() const { return statistics_; }
     /// The same model without them: all that predict(x) needs, to ship.
     SparseKernelModel without_statistics() const {
-        return {kernel_, scaling_, nodes_, coefficients_, offset_};
+        return {kernel_, scaling_, nodes_, coefficients_, trend_};
     }
 
     /// Of the coefficients, K x q, in the unit of y.
@@ -177,36 +206,30 @@ public:
         return local_width(Vector::Constant(1, x))(0, 0);
     }
 
-    /// Predictions and their standard deviation, √(j(x)' covariance j(x)), j the derivative of f in all
-    /// parameters. O(n P²), P = K (q + d + p).
+    /// Predictions and their standard deviation, √(j(x)' covariance j(x) + discrepancy²), j the derivative of f in all
+    /// parameters; `with_noise` adds noise². O(n P²), P = K (q + d + p) and the trend.
     template <class Derived>
-    Prediction predict(const Eigen::MatrixBase<Derived>& x, WithDeviation) const {
+    Prediction predict(const Eigen::MatrixBase<Derived>& x, WithDeviation asked) const {
         if (size() > 0) require_covariance();
         const Matrix points = detail::checked_points(x, dimension());
-        Prediction prediction{predict(points), Matrix::Zero(outputs(), points.cols())};
+        Prediction prediction{predict(points), Matrix(outputs(), points.cols())};
         const detail::TiledPoints tiled(scaling_.to_internal(points));
-        const Index rows = nodes_.rows();
-        Matrix jet(detail::TiledPoints::tile, 1 + rows);
-        const Index parameters = size() * (outputs() + rows);
-        Matrix design(parameters, detail::TiledPoints::tile);
-        for (Index t = 0; t < tiled.tiles() && size() > 0; ++t) {
-            const Index m = tiled.count(t);
-            for (Index o = 0; o < outputs(); ++o) {
-                detail::fill(design, 0.0);
-                for (Index j = 0; j < size(); ++j) {
-                    kernel_.jet(tiled.rows(t), detail::column_ref(nodes_, j),
-                                detail::matrix_ref(detail::Block(jet).part(0, 0, m, 1 + rows)));
-                    for (Index i = 0; i < m; ++i) {
-                        design(o * size() + j, i) = jet(i, 0);
-                        for (Index row = 0; row < rows; ++row)
-                            design(size() * outputs() + j * rows + row, i) =
-                                coefficients_(j, o) * jet(i, 1 + row);
-                    }
+        Matrix design(statistics_.covariance.rows(), detail::TiledPoints::tile);
+        for (Index o = 0; o < outputs(); ++o) {
+            double always = 0.0;
+            if (statistics_.discrepancy.size() > 0) always += square(statistics_.discrepancy(o));
+            if (asked.noise && statistics_.noise.size() > 0) always += square(statistics_.noise(o));
+            for (Index t = 0; t < tiled.tiles(); ++t) {
+                Matrix spread = Matrix::Zero(design.rows(), design.cols());
+                if (design.rows() > 0) {
+                    fill_design(tiled, t, o, design);
+                    spread = detail::product(statistics_.covariance, design);
                 }
-                const Matrix spread = detail::product(statistics_.covariance, design);
-                for (Index i = 0; i < m; ++i)
+                for (Index i = 0; i < tiled.count(t); ++i)
                     prediction.deviation(o, tiled.first(t) + i) =
-                        std::sqrt(std::max(0.0, detail::dot_run(&design(0, i), &spread(0, i), parameters)));
+                        std::sqrt(always + std::max(0.0, detail::dot_run(design.data() + i * design.rows(),
+                                                                         spread.data() + i * design.rows(),
+                                                                         design.rows())));
             }
         }
         if (outputs() == 1) prediction.deviation.resize(points.cols(), 1);
@@ -270,11 +293,44 @@ public:
             kernel_.values(tile, detail::column_ref(nodes_, j), detail::run_ref(&k, 1));
             sum += a * k;
         }
-        return sum + offset_(0);
+        for (Index c = 0; c < trend_.slopes.rows(); ++c) sum += trend_.slopes(c, 0) * point[c];
+        return sum + trend_.offset(0);
     }
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
 
 private:
+    static double square(double value) { return value * value; }
+
+    /// P without the trend.
+    Index parameters() const { return size() * (outputs() + nodes_.rows()); }
+    /// t, the functions of the trend that the covariance knows of: none, 1, or 1 and the inputs.
+    Index trend_functions() const {
+        if (trend_.slopes.size() > 0) return 1 + dimension();
+        return statistics_.covariance.rows() > parameters() ? 1 : 0;
+    }
+
+    /// The derivative of output o in all parameters at the points of a tile, in columns.
+    void fill_design(const detail::TiledPoints& tiled, Index t, Index o, Matrix& design) const {
+        const Index m = tiled.count(t), rows = nodes_.rows();
+        Matrix jet(detail::TiledPoints::tile, 1 + rows);
+        detail::fill(design, 0.0);
+        for (Index j = 0; j < size(); ++j) {
+            kernel_.jet(tiled.rows(t), detail::column_ref(nodes_, j),
+                        detail::matrix_ref(detail::Block(jet).part(0, 0, m, 1 + rows)));
+            for (Index i = 0; i < m; ++i) {
+                design(o * size() + j, i) = jet(i, 0);
+                for (Index row = 0; row < rows; ++row)
+                    design(size() * outputs() + j * rows + row, i) = coefficients_(j, o) * jet(i, 1 + row);
+            }
+        }
+        const Index functions = trend_functions(), first = parameters() + o * functions;
+        for (Index i = 0; functions > 0 && i < m; ++i) {
+            design(first, i) = 1.0;
+            for (Index c = 1; c < functions; ++c)
+                design(first + c, i) = tiled.transposed()(tiled.first(t) + i, c - 1);
+        }
+    }
+
     /// Whether a point, of d numbers, is out of a kernel's reach.
     bool beyond([[maybe_unused]] const double* point, [[maybe_unused]] Index j) const {
         if constexpr (detail::HasReach<Kernel>) {
@@ -302,7 +358,8 @@ private:
     Matrix predicted(const Eigen::Ref<const Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>, 0,
                                       Eigen::OuterStride<>>& x) const {
         const detail::PointStrips<Scalar> points{x.data(), x.rows(), x.cols(), x.outerStride()};
-        Matrix values = detail::expansion_strips(kernel_, points, scaling_, {nodes_, coefficients_, offset_});
+        Matrix values = detail::expansion_strips(kernel_, points, scaling_,
+                                                 {nodes_, coefficients_, trend_.offset, trend_.slopes});
         if (outputs() == 1) values.resize(values.cols(), 1);
         return values;
     }
@@ -311,7 +368,7 @@ private:
     InputScaling scaling_;
     Matrix nodes_;
     Matrix coefficients_;
-    Vector offset_;
+    ModelTrend trend_;
     ModelStatistics statistics_;
 };
 

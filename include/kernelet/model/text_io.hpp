@@ -158,7 +158,7 @@ inline void write_sealed(std::ostream& stream, const std::vector<std::string>& l
 template <KernelFamily Kernel>
 void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
     std::vector<std::string> lines{
-        "kernelet model 1",
+        "kernelet model 2",
         detail::text("family ", Kernel::name),
         "inputs " + std::to_string(model.dimension()),
         "outputs " + std::to_string(model.outputs()),
@@ -166,7 +166,10 @@ void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
         detail::text_line("shift", model.scaling().shift),
         detail::text_line("scale", model.scaling().scale),
         detail::text_line("offset", model.offset()),
+        "slopes " + std::to_string(model.trend().slopes.cols()),
     };
+    for (Index o = 0; o < model.trend().slopes.cols(); ++o)
+        lines.push_back(detail::text_line("slope", &model.trend().slopes(0, o), model.dimension()));
     for (Index j = 0; j < model.size(); ++j) {
         std::string line = detail::text_line("kernel", &model.nodes()(0, j), model.nodes().rows());
         for (Index o = 0; o < model.outputs(); ++o)
@@ -178,6 +181,8 @@ void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
     lines.push_back(detail::text_line("share", known.shares));
     lines.push_back("noises " + std::to_string(known.noise.size()));
     lines.push_back(detail::text_line("noise", known.noise));
+    lines.push_back("discrepancies " + std::to_string(known.discrepancy.size()));
+    lines.push_back(detail::text_line("discrepancy", known.discrepancy));
     lines.push_back("covariances " + std::to_string(known.covariance.rows()));
     for (Index j = 0; j < known.covariance.rows(); ++j)  // symmetric: one triangle
         lines.push_back(detail::text_line("covariance", &known.covariance(0, j), j + 1));
@@ -190,7 +195,10 @@ template <class Model>
 Model load(std::istream& stream) {
     using Kernel = typename Model::KernelType;
     detail::LineReader reader(stream);
-    if (reader.expect("kernelet") != "model 1") reader.fail("this is not a kernelet model of version 1");
+    const std::string version = reader.expect("kernelet");
+    if (version != "model 1" && version != "model 2")
+        reader.fail("this is not a kernelet model of version 1 or 2");
+    const bool first_version = version == "model 1";  // without slopes and discrepancies
     if (const std::string family = reader.expect("family"); family != Kernel::name)
         reader.fail(detail::text("the model's kernels are '", family, "', not '", Kernel::name, "'"));
     const Kernel kernel{};
@@ -200,7 +208,15 @@ Model load(std::istream& stream) {
     InputScaling scaling;
     scaling.shift = reader.expect_numbers("shift", d);
     scaling.scale = reader.expect_numbers("scale", d);
-    const Vector offset = reader.expect_numbers("offset", q);
+    ModelTrend trend(reader.expect_numbers("offset", q));
+    if (const Index slopes = first_version ? 0 : reader.expect_count("slopes", 0); slopes > 0) {
+        if (slopes != q) reader.fail(detail::text("'slopes' must be 0 or ", q));
+        std::vector<Vector> columns;
+        for (Index o = 0; o < q; ++o) columns.push_back(reader.expect_numbers("slope", d));
+        trend.slopes.resize(d, q);
+        for (Index o = 0; o < q; ++o)
+            std::copy_n(columns[static_cast<std::size_t>(o)].data(), d, &trend.slopes(0, o));
+    }
     std::vector<Vector> rows;
     const Index node_rows = d + kernel.parameters(d);
     for (Index j = 0; j < k; ++j) rows.push_back(reader.expect_numbers("kernel", node_rows + q));
@@ -209,6 +225,10 @@ Model load(std::istream& stream) {
     known.shares = reader.expect_numbers("share", shares);
     const Index noises = reader.expect_count("noises", 0);
     known.noise = reader.expect_numbers("noise", noises);
+    if (!first_version) {
+        const Index discrepancies = reader.expect_count("discrepancies", 0);
+        known.discrepancy = reader.expect_numbers("discrepancy", discrepancies);
+    }
     const Index covariances = reader.expect_count("covariances", 0);
     std::vector<Vector> triangle;
     for (Index j = 0; j < covariances; ++j) triangle.push_back(reader.expect_numbers("covariance", j + 1));
@@ -224,7 +244,8 @@ Model load(std::istream& stream) {
         for (Index o = 0; o < q; ++o) coefficients(j, o) = row[node_rows + o];
     }
     try {
-        return Model(kernel, scaling, std::move(nodes), std::move(coefficients), offset, std::move(known));
+        return Model(kernel, scaling, std::move(nodes), std::move(coefficients), std::move(trend),
+                     std::move(known));
     } catch (const std::invalid_argument& error) {
         throw FormatError(reader.line(), error.what());
     }

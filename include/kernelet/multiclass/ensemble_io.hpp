@@ -80,16 +80,49 @@ inline KernelTerm expect_term(LineReader& reader, Index kernels) {
     return {kernel, term(1)};
 }
 
+/// The kernels of one scaling: d inputs, p parameters per kernel.
+inline KernelGroup expect_group(LineReader& reader, Index d, Index p) {
+    const Index k = reader.expect_count("kernels", 0);
+    KernelGroup group;
+    group.scaling.shift = reader.expect_numbers("shift", d);
+    group.scaling.scale = reader.expect_numbers("scale", d);
+    std::vector<Vector> nodes;
+    for (Index j = 0; j < k; ++j) nodes.push_back(reader.expect_numbers("kernel", d + p));
+    group.nodes.resize(d + p, k);
+    for (Index j = 0; j < k; ++j) copy(nodes[static_cast<std::size_t>(j)], Block(group.nodes).columns(j, 1));
+    return group;
+}
+
+/// One classifier: its group of kernels, its trend and its terms.
+inline KernelSum expect_sum(LineReader& reader, const std::vector<KernelGroup>& groups, bool has_slopes) {
+    KernelSum sum;
+    sum.group = reader.expect_count("group", 0);
+    if (sum.group >= static_cast<Index>(groups.size()))
+        reader.fail(text("'group' needs a number from 0 to ", groups.size() - 1));
+    const KernelGroup& group = groups[static_cast<std::size_t>(sum.group)];
+    sum.offset = reader.expect_numbers("offset", 1)(0);
+    if (has_slopes) {
+        const Index d = group.scaling.shift.size(), slopes = reader.expect_count("slopes", 0);
+        if (slopes != 0 && slopes != d) reader.fail(text("'slopes' must be 0 or ", d));
+        sum.slopes = reader.expect_numbers("slope", slopes);
+    }
+    for (Index left = reader.expect_count("terms", 0); left > 0; --left)
+        sum.terms.push_back(expect_term(reader, group.nodes.cols()));
+    return sum;
+}
+
 }  // namespace detail
 
 /// Writes an ensemble as text, in the manner of a model: its classes, its distinct kernels by scaling, and of
-/// each classifier the offset and a line a term: kernel (of its group, from 0) and coefficient. Exact to the
-/// bit, closed by a checksum.
+/// each classifier the offset and a line per term: kernel (of its group, from 0) and coefficient. Version 2, where a
+/// classifier has a linear trend, has its slopes after the offset. Exact to the bit, closed by a checksum.
 template <KernelFamily Kernel, TextLabel Label>
 void save(std::ostream& stream, const EnsembleModel<Kernel, Label>& ensemble) {
     const MergedKernels<Kernel>& kernels = ensemble.kernels();
+    bool slopes = false;
+    for (const KernelSum& sum : kernels.sums()) slopes = slopes || sum.slopes.size() > 0;
     std::vector<std::string> lines{
-        "kernelet ensemble 1",
+        slopes ? "kernelet ensemble 2" : "kernelet ensemble 1",
         detail::text("family ", Kernel::name),
         detail::text("scheme ", to_string(ensemble.scheme())),
         detail::text("labels ", detail::label_kind<Label>()),
@@ -108,6 +141,8 @@ void save(std::ostream& stream, const EnsembleModel<Kernel, Label>& ensemble) {
     for (const KernelSum& sum : kernels.sums()) {
         lines.push_back("group " + std::to_string(sum.group));
         lines.push_back("offset " + detail::exact(sum.offset));
+        if (slopes) lines.push_back("slopes " + std::to_string(sum.slopes.size()));
+        if (slopes) lines.push_back(detail::text_line("slope", sum.slopes));
         lines.push_back("terms " + std::to_string(sum.terms.size()));
         for (const KernelTerm& term : sum.terms)
             lines.push_back("term " + std::to_string(term.kernel) + " " + detail::exact(term.coefficient));
@@ -122,8 +157,9 @@ requires detail::is_ensemble<Ensemble> Ensemble load(std::istream& stream) {
     using Kernel = typename Ensemble::KernelType;
     using Label = typename Ensemble::LabelType;
     detail::LineReader reader(stream);
-    if (reader.expect("kernelet") != "ensemble 1")
-        reader.fail("this is not a kernelet ensemble of version 1");
+    const std::string version = reader.expect("kernelet");
+    if (version != "ensemble 1" && version != "ensemble 2")
+        reader.fail("this is not a kernelet ensemble of version 1 or 2");
     if (const std::string family = reader.expect("family"); family != Kernel::name)
         reader.fail(detail::text("the model's kernels are '", family, "', not '", Kernel::name, "'"));
     const std::string scheme_word = reader.expect("scheme");
@@ -141,33 +177,13 @@ requires detail::is_ensemble<Ensemble> Ensemble load(std::istream& stream) {
         if (c > 0 && !(classes.back() < label)) reader.fail("classes must be distinct and ascending");
         classes.push_back(std::move(label));
     }
-    const Index rows = d + kernel.parameters(d);
     std::vector<KernelGroup> groups;
-    for (Index left = reader.expect_count("groups", 1); left > 0; --left) {
-        const Index k = reader.expect_count("kernels", 0);
-        KernelGroup group;
-        group.scaling.shift = reader.expect_numbers("shift", d);
-        group.scaling.scale = reader.expect_numbers("scale", d);
-        std::vector<Vector> nodes;
-        for (Index j = 0; j < k; ++j) nodes.push_back(reader.expect_numbers("kernel", rows));
-        group.nodes.resize(rows, k);
-        for (Index j = 0; j < k; ++j)
-            detail::copy(nodes[static_cast<std::size_t>(j)], detail::Block(group.nodes).columns(j, 1));
-        groups.push_back(std::move(group));
-    }
+    for (Index left = reader.expect_count("groups", 1); left > 0; --left)
+        groups.push_back(detail::expect_group(reader, d, kernel.parameters(d)));
     std::vector<KernelSum> sums;
     const Index classifiers = scheme == Scheme::one_vs_one ? count * (count - 1) / 2 : count;
-    for (Index m = 0; m < classifiers; ++m) {
-        KernelSum sum;
-        sum.group = reader.expect_count("group", 0);
-        if (sum.group >= static_cast<Index>(groups.size()))
-            reader.fail(detail::text("'group' needs a number from 0 to ", groups.size() - 1));
-        sum.offset = reader.expect_numbers("offset", 1)(0);
-        const Index kernels = groups[static_cast<std::size_t>(sum.group)].nodes.cols();
-        for (Index left = reader.expect_count("terms", 0); left > 0; --left)
-            sum.terms.push_back(detail::expect_term(reader, kernels));
-        sums.push_back(std::move(sum));
-    }
+    for (Index m = 0; m < classifiers; ++m)
+        sums.push_back(detail::expect_sum(reader, groups, version == "ensemble 2"));
     reader.expect_checksum();
     try {
         return Ensemble(scheme, std::move(classes),

@@ -30,6 +30,7 @@ struct KernelSum {
     Index group{};
     double offset{};
     std::vector<KernelTerm> terms{};
+    Vector slopes{};  ///< d, in the units of the group, of a linear trend; else empty
 };
 
 /// Several models of one output and the same kernel family, each kernel stored once: kernels are the same
@@ -59,6 +60,9 @@ public:
             detail::require(sum.group >= 0 && sum.group < static_cast<Index>(groups_.size()), "model ", m,
                             " is of group ", sum.group, "; there are ", groups_.size());
             detail::require(std::isfinite(sum.offset), "the offset of model ", m, " is ", sum.offset);
+            detail::require(sum.slopes.size() == 0 || sum.slopes.size() == dimension(), "model ", m, " has ",
+                            sum.slopes.size(), " slopes for ", dimension(), " inputs");
+            detail::require_finite(sum.slopes, detail::text("the slopes of model ", m));
             for (const KernelTerm& term : sum.terms) {
                 detail::require(term.kernel >= 0 && term.kernel < group_of(sum).nodes.cols(), "model ", m,
                                 " uses kernel ", term.kernel, "; its group has ", group_of(sum).nodes.cols());
@@ -96,7 +100,7 @@ public:
             coefficients(j, 0) = term.coefficient;
         }
         return {kernel_, group.scaling, std::move(nodes), std::move(coefficients),
-                Vector::Constant(1, sum.offset)};
+                ModelTrend(Vector::Constant(1, sum.offset), sum.slopes)};
     }
 
     /// All models at x, d x n: models x n. Each distinct kernel is evaluated once a sample; each model then
@@ -104,8 +108,10 @@ public:
     Matrix evaluate(const ConstMatrixRef& x) const {
         Matrix values = Matrix::Zero(x.cols(), models());
         for (std::size_t g = 0; g < groups_.size(); ++g) {
-            if (groups_[g].nodes.cols() == 0) continue;
-            add_group(static_cast<Index>(g), detail::TiledPoints(groups_[g].scaling.to_internal(x)), values);
+            const Matrix internal = groups_[g].scaling.to_internal(x);
+            if (groups_[g].nodes.cols() > 0)
+                add_group(static_cast<Index>(g), detail::TiledPoints(internal), values);
+            add_slopes(static_cast<Index>(g), internal, values);
         }
         Matrix out = detail::transposed(values);
         for (Index m = 0; m < models(); ++m)
@@ -114,6 +120,13 @@ public:
     }
 
 private:
+    void add_slopes(Index g, const Matrix& internal, Matrix& values) const {
+        for (Index m = 0; m < models(); ++m)
+            for (Index c = 0; sum_of(m).group == g && c < sum_of(m).slopes.size(); ++c)
+                for (Index i = 0; i < internal.cols(); ++i)
+                    values(i, m) += sum_of(m).slopes(c) * internal(c, i);
+    }
+
     void add_group(Index g, const detail::TiledPoints& points, Matrix& values) const {
         const Matrix& nodes = groups_[static_cast<std::size_t>(g)].nodes;
         detail::parallel_for(
@@ -175,7 +188,8 @@ private:
                 known_kernels.emplace_back();
                 nodes.emplace_back();
             }
-            KernelSum sum{g, model.offset()(0), {}};
+            KernelSum sum{g, model.offset()(0), {}, {}};
+            if (model.trend().slopes.size() > 0) sum.slopes = detail::column_ref(model.trend().slopes, 0);
             for (Index j = 0; j < model.size(); ++j) {
                 const auto [known, fresh] =
                     known_kernels[group].try_emplace(bytes_of(&model.nodes()(0, j), model.nodes().rows()),

@@ -51,7 +51,9 @@ private:
         const auto fit = estimator_.fit(x, y, more...);
         std::vector<KernelSum> sums;
         for (Index c = 0; c < classes; ++c) {
-            KernelSum sum{0, fit.model.offset()(c), {}};
+            KernelSum sum{0, fit.model.offset()(c), {}, {}};
+            if (fit.model.trend().slopes.size() > 0)
+                sum.slopes = detail::column_ref(fit.model.trend().slopes, c);
             for (Index j = 0; j < fit.model.size(); ++j)
                 sum.terms.push_back({j, fit.model.coefficients()(j, c)});
             sums.push_back(std::move(sum));

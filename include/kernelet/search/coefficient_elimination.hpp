@@ -13,15 +13,15 @@ namespace kernelet {
 
 /// How the coefficients of a quadratic loss are penalised.
 struct EliminationTerms {
-    double ridge{};  ///< of ‖a‖², Σ w included
-    bool intercept = false;
+    double ridge{};    ///< of ‖a‖², Σ w included
+    Index outputs{1};  ///< q
 };
 
 /// The minimum over (a, b) of a quadratic loss.
 struct EliminatedCoefficients {
-    double cost{};          ///< Σ h ‖Φa + b − t‖² + ridge ‖a‖²
+    double cost{};          ///< Σ h ‖Φa + Tb − t‖² + ridge ‖a‖²
     Matrix coefficients{};  ///< a, K x q
-    Vector offset{};        ///< b, q; 0 without an intercept
+    Matrix trend{};         ///< b, t x q
 };
 
 /// The curvature of the cost in the nodes of the kernels that move, the coefficients of all eliminated (variable
@@ -56,12 +56,28 @@ Matrix gram_factor(const Matrix& gram, double ridge, double total) {
     return factor;
 }
 
-/// All of the matrix of sums; an intercept takes the weighted mean from every column.
+/// [Φ t B]'W[Φ t B] of what the trend leaves of every column: a constant takes off the weighted mean.
 template <class Scalar = double>
-Matrix centered_gram(const GramMatrices& sums, double total, bool intercept) {
+Matrix gram_without_trend(const GramMatrices& sums, double total) {
     Matrix full = sums.gram;
-    if (intercept) add_outer<Scalar>(full, -1.0 / total, sums.totals.data(), sums.totals.data());
+    if (sums.trend.size() == 0) return full;
+    Matrix half = transposed<Scalar>(sums.cross);
+    solve_lower<Scalar>(gram_factor<Scalar>(sums.trend, 0.0, total), half);
+    rank_update_tn<Scalar>(full, half, -1.0);
+    mirror_lower(full);
     return full;
+}
+
+/// b = (T'WT)⁻¹ T'W (t − Φa).
+template <class Scalar = double>
+Matrix trend_beside(const GramMatrices& sums, double total, const Matrix& a) {
+    const Index t = sums.trend.cols(), k = a.rows(), q = a.cols();
+    Matrix b(t, q);
+    if (t == 0) return b;
+    b = transposed<Scalar>(ConstBlock(sums.cross).part(k, 0, q, t));
+    add_product_tn<Scalar>(b, ConstBlock(sums.cross).part(0, 0, k, t), a, -1.0);
+    cholesky_solve<Scalar>(gram_factor<Scalar>(sums.trend, 0.0, total), b);
+    return b;
 }
 
 }  // namespace detail
@@ -69,14 +85,13 @@ Matrix centered_gram(const GramMatrices& sums, double total, bool intercept) {
 /// The minimum over (a, b) from the sums over the samples without B: the last q columns are those of the targets.
 /// O(K³).
 template <class Scalar = double>
-EliminatedCoefficients eliminate_coefficients(const GramMatrices& sums, double total, Index outputs,
+EliminatedCoefficients eliminate_coefficients(const GramMatrices& sums, double total,
                                               const EliminationTerms& terms) {
-    const Index q = outputs, k = sums.gram.cols() - q;
-    const Matrix full = detail::centered_gram<Scalar>(sums, total, terms.intercept);
+    const Index q = terms.outputs, k = sums.gram.cols() - q;
+    const Matrix full = detail::gram_without_trend<Scalar>(sums, total);
     EliminatedCoefficients out;
     for (Index o = 0; o < q; ++o) out.cost += full(k + o, k + o);
     out.coefficients = detail::ConstBlock(full).part(0, k, k, q).copied();
-    out.offset = Vector::Zero(q);
     if (k > 0) {
         const Matrix right = out.coefficients;  // Φ'Wt
         detail::cholesky_solve<Scalar>(
@@ -85,18 +100,15 @@ EliminatedCoefficients eliminate_coefficients(const GramMatrices& sums, double t
             out.coefficients);
         out.cost -= detail::dot<Scalar>(right, out.coefficients);
     }
-    for (Index o = 0; terms.intercept && o < q; ++o) {
-        out.offset(o) = sums.totals(k + o) / total;
-        for (Index j = 0; j < k; ++j) out.offset(o) -= out.coefficients(j, o) * sums.totals(j) / total;
-    }
+    out.trend = detail::trend_beside<Scalar>(sums, total, out.coefficients);
     return out;
 }
 
 /// What follows from the sums with B: M = B'WB − B'WΦ G⁻¹ Φ'WB through L⁻¹Φ'WB, G = LL'. O(K (m f)²).
 template <class Scalar = double>
-void eliminate_coefficients(QuadraticModel& quadratic, Index outputs, const EliminationTerms& terms) {
-    const Index k = quadratic.kernels.size(), first = k + outputs;
-    const Matrix full = detail::centered_gram<Scalar>(quadratic.sums, quadratic.total, terms.intercept);
+void eliminate_coefficients(QuadraticModel& quadratic, const EliminationTerms& terms) {
+    const Index k = quadratic.kernels.size(), first = k + terms.outputs;
+    const Matrix full = detail::gram_without_trend<Scalar>(quadratic.sums, quadratic.total);
     const detail::ConstBlock all(full);
     const Index slopes = full.cols() - first;
     const Matrix factor =
@@ -116,26 +128,30 @@ struct NewtonCoefficients {
     double cost{};          ///< Σ w ℓ + ridge ‖a‖²
     Matrix coefficients{};  ///< K x q
     Vector offset{};        ///< q
-    Matrix prediction{};    ///< Φa + b, q x n
+    Matrix slopes{};        ///< d x q, or none
+    Matrix prediction{};    ///< Φa + trend, q x n
 };
 
-/// Minimises Σ w ℓ(Φa + b) + ridge ‖a‖² over (a, b) by Newton's method on the smoothed loss, a step halved until
+/// Minimises Σ w ℓ(Φa + Tb) + ridge ‖a‖² over (a, b) by Newton's method on the smoothed loss, a step halved until
 /// the cost falls. O(n K²) per step.
 template <class Scalar = double>
 class NewtonElimination {
 public:
     /// Φ is n x K. Holds references.
     NewtonElimination(const SearchProblem& problem, const detail::ConstBlock& phi, EliminationTerms terms)
-        : problem_(problem), terms_(terms), phi_(phi) {}
+        : problem_(problem), terms_(terms), phi_(phi), trend_(problem.trend, problem.points) {}
 
     /// `start` may be empty. Ends early where a cost below `needed` is out of reach: steps gain less and less.
     NewtonCoefficients minimize(const KernelExpansion& start, const NewtonOptions& options,
                                 double needed = std::numeric_limits<double>::infinity()) const {
         const Index k = phi_.cols, q = problem_.outputs();
         const bool begun = start.coefficients.rows() == k && start.offset.size() == q;
-        NewtonCoefficients now{
-            0.0, begun ? start.coefficients : Matrix::Zero(k, q), begun ? start.offset : Vector::Zero(q), {}};
-        now.prediction = values(now.coefficients, now.offset);
+        NewtonCoefficients now;
+        now.coefficients = begun ? start.coefficients : Matrix::Zero(k, q);
+        now.offset = begun ? start.offset : Vector::Zero(q);
+        if (trend_.size() > 1)
+            now.slopes = begun && start.slopes.size() > 0 ? start.slopes : Matrix::Zero(trend_.size() - 1, q);
+        now.prediction = values(now.coefficients, now.offset, now.slopes);
         now.cost = cost(now.prediction, now.coefficients);
         for (Index step = 0; step < options.max_steps; ++step) {
             const double before = now.cost;
@@ -149,9 +165,10 @@ public:
     }
 
 private:
-    Matrix values(const Matrix& a, const Vector& offset) const {
+    Matrix values(const Matrix& a, const Vector& offset, const Matrix& slopes) const {
         Matrix f = detail::transposed<Scalar>(detail::product<Scalar>(phi_, a));
         detail::add_to_rows(f, offset);
+        detail::add_slopes(f, problem_.points, slopes);
         return f;
     }
 
@@ -167,8 +184,10 @@ private:
             detail::copy(phi_.part(first, 0, to.rows, to.cols), to);
         };
         const EliminatedCoefficients newton = eliminate_coefficients<Scalar>(
-            value_gram_matrices<Scalar>(phi_.cols, working, fill), working.total, problem_.outputs(), terms_);
-        const Matrix towards = values(newton.coefficients, newton.offset) - now.prediction;
+            value_gram_matrices<Scalar>(problem_, phi_.cols, working, fill), working.total, terms_);
+        const Vector offset = trend_.offset(newton.trend);
+        const Matrix slopes = trend_.slopes(newton.trend);
+        const Matrix towards = values(newton.coefficients, offset, slopes) - now.prediction;
         for (double length = 1.0; length > shortest; length *= 0.5) {
             NewtonCoefficients next = now;
             detail::scale<Scalar>(next.coefficients, 1.0 - length);
@@ -177,7 +196,9 @@ private:
             next.cost = cost(next.prediction, next.coefficients);
             if (!(next.cost < now.cost)) continue;
             detail::scale<Scalar>(next.offset, 1.0 - length);
-            detail::add_scaled<Scalar>(next.offset, length, newton.offset);
+            detail::add_scaled<Scalar>(next.offset, length, offset);
+            detail::scale<Scalar>(next.slopes, 1.0 - length);
+            detail::add_scaled<Scalar>(next.slopes, length, slopes);
             now = std::move(next);
             return true;
         }
@@ -187,6 +208,7 @@ private:
     const SearchProblem& problem_;
     EliminationTerms terms_;
     detail::ConstBlock phi_;
+    detail::TrendBasis trend_;
 };
 
 }  // namespace kernelet

@@ -48,6 +48,7 @@ struct Criterion {
     double bend = 2.56;                       ///< u₀
     std::optional<double> likelihood_unit{};  ///< labels: the weight that one −log likelihood counts with
     Violation violation{};                    ///< where a tolerance is asked for
+    double price_fraction = 1.0;              ///< of the price of a kernel by the information criterion
     CriterionOptions options{};
 
     bool has_tolerance() const { return static_cast<bool>(violation); }
@@ -82,9 +83,9 @@ struct Criterion {
     double price() const {
         if (violation) return 1.0;
         if (likelihood_unit)
-            return options.label_price_fraction * parameters *
+            return price_fraction * options.label_price_fraction * parameters *
                    std::log(std::max(options.label_information * residuals, 2.0));
-        return parameters * std::log(std::max(residuals, 2.0));
+        return price_fraction * parameters * std::log(std::max(residuals, 2.0));
     }
 
     /// Whether a model with more kernels is worth them: towards the tolerance, or by the score.

@@ -54,7 +54,7 @@ public:
     const WidthPrior& width_prior() const { return priors_.widths; }
     void set_ridge(double ridge) { priors_.ridge = ridge; }
     double ridge() const { return priors_.ridge; }
-    /// The cost without kernels: for the squared loss Σ w ‖y‖², about the mean where there is an intercept.
+    /// The cost without kernels: for the squared loss Σ w ‖y‖², about the trend where there is one.
     double energy() const { return energy_; }
 
     /// The model at these nodes, with coefficients to begin from where that matters.
@@ -83,7 +83,7 @@ public:
         out.kernels = {model.fit.nodes, std::move(moving)};
         out.total = working.total;
         out.sums = gram_matrices<Scalar>(problem_, steps_, out.kernels, working);
-        eliminate_coefficients<Scalar>(out, problem_.outputs(), terms());
+        eliminate_coefficients<Scalar>(out, terms());
         return out;
     }
 
@@ -104,8 +104,8 @@ public:
         }
         out.total = all.total;
         out.sums = {detail::entries_of<Scalar>(all.sums.gram, kept, kept),
-                    detail::entries_of<Scalar>(all.sums.totals, kept)};
-        eliminate_coefficients<Scalar>(out, problem_.outputs(), terms());
+                    detail::rows_of<Scalar>(all.sums.cross, kept), all.sums.trend};
+        eliminate_coefficients<Scalar>(out, terms());
         return out;
     }
 
@@ -113,7 +113,8 @@ public:
     double width_cost(const double* node) const {
         double cost = 0.0;
         for (const Index row : steps_.rows())
-            if (steps_.is_width(row)) cost += priors_.widths.cost(node[row]);
+            if (steps_.is_width(row))
+                cost += priors_.widths.cost(row - problem_.domain.dimension(), node[row]);
         return cost;
     }
 
@@ -125,7 +126,7 @@ private:
     }
 
     EliminationTerms terms() const {
-        return {priors_.ridge * detail::sum<Scalar>(problem_.loss.weights()), problem_.intercept};
+        return {priors_.ridge * detail::sum<Scalar>(problem_.loss.weights()), problem_.outputs()};
     }
 
     /// Kernel values of one strip of samples.
@@ -167,16 +168,17 @@ private:
             else
                 fill_values(nodes, first, to);
         };
-        const GramMatrices sums = value_gram_matrices<Scalar>(nodes.cols(), squares_, fill);
-        EliminatedCoefficients eliminated =
-            eliminate_coefficients<Scalar>(sums, squares_.total, problem_.outputs(), terms());
+        const GramMatrices sums = value_gram_matrices<Scalar>(problem_, nodes.cols(), squares_, fill);
+        EliminatedCoefficients eliminated = eliminate_coefficients<Scalar>(sums, squares_.total, terms());
         FittedKernels out;
         out.cost = eliminated.cost;
         out.masses.resize(nodes.cols());
         for (Index j = 0; j < nodes.cols(); ++j)
             out.masses(j) = sums.gram(j, j) * (static_cast<double>(problem_.points.size()) / squares_.total);
         out.fit.coefficients = std::move(eliminated.coefficients);
-        out.fit.offset = std::move(eliminated.offset);
+        const detail::TrendBasis trend(problem_.trend, problem_.points);
+        out.fit.offset = trend.size() > 0 ? trend.offset(eliminated.trend) : Vector::Zero(problem_.outputs());
+        out.fit.slopes = trend.slopes(eliminated.trend);
         return out;
     }
 
@@ -190,6 +192,7 @@ private:
         out.masses = masses(phi);
         out.fit.coefficients = std::move(newton.coefficients);
         out.fit.offset = std::move(newton.offset);
+        out.fit.slopes = std::move(newton.slopes);
         return out;
     }
 

@@ -18,7 +18,9 @@ class ExpansionGradient {
 public:
     /// Holds a reference to the problem.
     explicit ExpansionGradient(const SearchProblem& problem)
-        : problem_(problem), origin_(Vector::Zero(problem.points.dimension())) {
+        : problem_(problem),
+          trend_(problem.trend, problem.points),
+          origin_(Vector::Zero(problem.points.dimension())) {
         if (!problem.kernel.is_log_linear()) return;
         // Features are squares: far from the origin they would cancel.
         const Matrix& xt = problem.points.transposed();
@@ -33,10 +35,10 @@ public:
     }
 
     struct Gradient {
-        double cost{};    ///< Σ w ℓ
-        Matrix nodes{};   ///< −½ ∂cost/∂(z, log θ), (d + p) x K
-        Matrix a{};       ///< −½ ∂cost/∂a, K x q
-        Vector offset{};  ///< −½ ∂cost/∂b, q
+        double cost{};   ///< Σ w ℓ
+        Matrix nodes{};  ///< −½ ∂cost/∂(z, log θ), (d + p) x K
+        Matrix a{};      ///< −½ ∂cost/∂a, K x q
+        Matrix trend{};  ///< −½ ∂cost/∂b of the functions of the trend, t x q
     };
 
     /// The kernel values of the samples at the nodes, n x K, are computed where they are not given.
@@ -54,7 +56,7 @@ public:
             [&](Index chunk) {
                 Gradient& part = parts[static_cast<std::size_t>(chunk)];
                 part = {0.0, Matrix::Zero(c.size() > 0 ? c.rows() : rows, k), Matrix::Zero(k, q),
-                        Vector::Zero(q)};
+                        Matrix::Zero(trend_.size(), q)};
                 Scratch scratch{held, Matrix(held.cols > 0 ? 0 : block, k), Matrix(block, k)};
                 for (Index b = chunk * blocks / chunks; b < (chunk + 1) * blocks / chunks; ++b) {
                     problem_.poll();
@@ -67,7 +69,7 @@ public:
             sum.cost += parts[chunk].cost;
             detail::add_scaled<Scalar>(sum.nodes, 1.0, parts[chunk].nodes);
             detail::add_scaled<Scalar>(sum.a, 1.0, parts[chunk].a);
-            detail::add_scaled<Scalar>(sum.offset, 1.0, parts[chunk].offset);
+            detail::add_scaled<Scalar>(sum.trend, 1.0, parts[chunk].trend);
         }
         if (c.size() > 0) sum.nodes = gradient_of_nodes(model.nodes, sum.nodes);
         return sum;
@@ -133,9 +135,20 @@ private:
         if (!held) fill_values(model, c, first, detail::Block(scratch.values).part(0, 0, m, k));
         Matrix prediction = detail::transposed<Scalar>(detail::product<Scalar>(v, model.coefficients));
         detail::add_to_rows(prediction, model.offset);
+        if (model.slopes.size() > 0)
+            detail::add_scaled<Scalar>(
+                prediction, 1.0,
+                detail::transposed<Scalar>(detail::product<Scalar>(
+                    detail::ConstBlock(problem_.points.transposed()).part(first, 0, m, model.slopes.rows()),
+                    model.slopes)));
         const Matrix pull = problem_.loss.pull(prediction, first), pull_t = detail::transposed<Scalar>(pull);
         sum.cost += problem_.loss.cost(prediction, first);
-        detail::add_scaled<Scalar>(sum.offset, 1.0, detail::row_sums<Scalar>(pull));
+        if (trend_.size() > 0) {
+            const Vector ones = Vector::Ones(m);
+            Matrix functions(m, trend_.size());
+            trend_.fill(problem_.points, first, ones.data(), functions);
+            detail::add_product_tn<Scalar>(sum.trend, functions, pull_t);
+        }
         detail::add_product_tn<Scalar>(sum.a, v, pull_t);
         detail::fill(g, 0.0);
         detail::add_product<Scalar>(g, pull_t, detail::transposed<Scalar>(model.coefficients));
@@ -177,6 +190,7 @@ private:
     }
 
     const SearchProblem& problem_;
+    detail::TrendBasis trend_;
     Vector origin_;
     Matrix features_;  // n x F
 };

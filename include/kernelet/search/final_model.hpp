@@ -4,6 +4,7 @@
 #include <kernelet/search/statistics.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -28,9 +29,19 @@ FinalModel by_share(const SearchProblem& problem, const KernelExpansion& model) 
     std::stable_sort(order.begin(), order.end(), [&](Index l, Index r) { return shares(l) > shares(r); });
     FinalModel out;
     out.model = {columns_of<Scalar>(model.nodes, order), rows_of<Scalar>(model.coefficients, order),
-                 model.offset};
+                 model.offset, model.slopes};
     out.statistics.shares = entries_of<Scalar>(shares, order);
     return out;
+}
+
+/// What the search took for known of nodes, and what a kernel cost it: see Priors and Criterion.
+inline NodePrecisions node_precisions(const SearchProblem& problem, const SearchResult& found) {
+    const auto samples = static_cast<double>(found.scales.samples);
+    const double half = found.scales.half_diagonal, s = found.hyper.log_width_deviation;
+    if (!(half > 0.0) || !(samples > 1.0)) return {};  // after a first-order search
+    const auto d = static_cast<double>(problem.domain.dimension());
+    const double parameters = static_cast<double>(problem.outputs()) + d + 1.0;
+    return {3.0 * d / (half * half), 1.0 / (s * s), parameters * std::log(samples)};
 }
 
 /// The coefficients fitted once more by a rank-revealing factorisation with no kernel value left out, and all that
@@ -38,17 +49,18 @@ FinalModel by_share(const SearchProblem& problem, const KernelExpansion& model) 
 template <class Scalar = double>
 FinalModel by_least_squares(const SearchProblem& problem, const SearchResult& found) {
     const LeastSquaresProblem linear{problem.kernel,         problem.points, problem.loss.target(),
-                                     problem.loss.weights(), found.ridge,    problem.intercept,
+                                     problem.loss.weights(), found.ridge,    found.trend,
                                      poll_of(problem.watch)};
     LeastSquaresFit fit = least_squares<Scalar>(linear, found.model.nodes);
     std::vector<Index> kept;
     for (Index j = 0; j < found.model.size(); ++j)
         if (!std::binary_search(fit.redundant.begin(), fit.redundant.end(), j)) kept.push_back(j);
-    FinalModel out =
-        by_share<Scalar>(problem, {columns_of<Scalar>(found.model.nodes, kept),
-                                   rows_of<Scalar>(fit.coefficients, kept), std::move(fit.offset)});
+    FinalModel out = by_share<Scalar>(
+        problem, {columns_of<Scalar>(found.model.nodes, kept), rows_of<Scalar>(fit.coefficients, kept),
+                  std::move(fit.offset), std::move(fit.slopes)});
     out.redundant = static_cast<Index>(fit.redundant.size());
-    out.statistics = statistics_of<Scalar>(linear, problem.domain, out.model);
+    out.statistics =
+        statistics_of<Scalar>(linear, problem.domain, out.model, node_precisions(problem, found));
     return out;
 }
 

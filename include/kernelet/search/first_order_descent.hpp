@@ -29,6 +29,7 @@ public:
         : problem_(problem),
           steps_(problem.kernel, problem.domain),
           gradient_(problem),
+          trend_(problem.trend, problem.points),
           ridge_(problem.priors.ridge * detail::sum<Scalar>(problem.loss.weights())) {}
 
     /// Lowers Σ w ℓ + ridge Σ w ‖a‖² from a model, by at most `max_steps` steps.
@@ -57,7 +58,7 @@ public:
 private:
     struct Scales {
         Vector lengths{};  // K f, of a unit step in u
-        Matrix factor{};   // L = Uᵀ, of the coefficients and the offset
+        Matrix factor{};   // L = Uᵀ, of the coefficients and the trend
     };
 
     static Vector scaled(const Scales& scales, const Vector& x) {
@@ -66,8 +67,8 @@ private:
         return step;
     }
 
-    /// Coefficients per output, the intercept included.
-    Index bordered(const KernelExpansion& now) const { return now.size() + (problem_.intercept ? 1 : 0); }
+    /// Coefficients per output, those of the trend included.
+    Index bordered(const KernelExpansion& now) const { return now.size() + trend_.size(); }
 
     KernelExpansion moved(const KernelExpansion& from, const Scales& scales, const Vector& x) const {
         const Index k = from.size(), q = from.coefficients.cols(), slopes = scales.lengths.size();
@@ -77,7 +78,11 @@ private:
         std::copy_n(x.data() + slopes, change.size(), change.data());
         detail::solve_lower_transposed<Scalar>(scales.factor, change);
         detail::add_scaled<Scalar>(to.coefficients, 1.0, detail::ConstBlock(change).part(0, 0, k, q));
-        for (Index o = 0; problem_.intercept && o < q; ++o) to.offset(o) += change(k, o);
+        if (trend_.size() == 0) return to;
+        const Matrix b = detail::ConstBlock(change).part(k, 0, trend_.size(), q).copied();
+        detail::add_scaled<Scalar>(to.offset, 1.0, trend_.offset(b));
+        if (trend_.size() > 1 && to.slopes.size() == 0) to.slopes = Matrix::Zero(trend_.size() - 1, q);
+        detail::add_scaled<Scalar>(to.slopes, 1.0, trend_.slopes(b));
         return to;
     }
 
@@ -102,7 +107,7 @@ private:
         for (Index o = 0; o < q; ++o) {
             for (Index j = 0; j < k; ++j)
                 by_coefficient(j, o) = -2.0 * (slopes.a(j, o) - ridge_ * at.coefficients(j, o));
-            if (problem_.intercept) by_coefficient(k, o) = -2.0 * slopes.offset(o);
+            for (Index c = 0; c < trend_.size(); ++c) by_coefficient(k + c, o) = -2.0 * slopes.trend(c, o);
         }
         detail::solve_lower<Scalar>(scales.factor, by_coefficient);
         return slopes.cost + ridge_ * detail::squared_norm<Scalar>(at.coefficients);
@@ -128,7 +133,7 @@ private:
     }
 
     struct CurvatureSums {
-        Matrix gram{};     // [Φ 1]'H[Φ 1], lower triangle
+        Matrix gram{};     // [Φ T]'H[Φ T], lower triangle
         Matrix squares{};  // Σ_i h_i (∂k_ij)², (d + p) x K
     };
 
@@ -139,13 +144,15 @@ private:
         const Index k = now.size(), all = bordered(now), rows = now.nodes.rows(), m = points.size();
         CurvatureSums sums{Matrix::Zero(all, all), Matrix::Zero(rows, k)};
         Vector root(m);
+        const Vector ones = Vector::Ones(m);
         for (Index i = 0; i < m; ++i) root(i) = std::sqrt(h(i));
         Matrix columns(strip, all), jet(detail::TiledPoints::tile, 1 + rows);
         for (Index first = 0; first < m; first += strip) {
             part.poll();
             const Index count = std::min(strip, m - first);
             detail::fill(columns, 0.0);
-            if (problem_.intercept) detail::fill(detail::Block(columns).columns(k, 1), 1.0);
+            trend_.fill(points, first, ones.data() + first,
+                        detail::Block(columns).part(0, k, count, trend_.size()));
             for (Index row = 0; row < count; row += detail::TiledPoints::tile) {
                 const Index t = (first + row) / detail::TiledPoints::tile, tile = points.count(t);
                 for (Index j = 0; j < k; ++j) {
@@ -205,6 +212,7 @@ private:
     const SearchProblem& problem_;
     NodeSteps steps_;
     ExpansionGradient<Scalar> gradient_;
+    detail::TrendBasis trend_;
     double ridge_;  // ridge Σ w
 };
 

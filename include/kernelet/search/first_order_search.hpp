@@ -152,7 +152,7 @@ private:
     static KernelExpansion with_kernels(const KernelExpansion& model, const Matrix& nodes) {
         const Index k = model.size(), q = model.coefficients.cols();
         KernelExpansion larger{detail::beside<Scalar>(model.nodes, nodes), Matrix::Zero(k + nodes.cols(), q),
-                               model.offset};
+                               model.offset, model.slopes};
         detail::copy(model.coefficients, detail::Block(larger.coefficients).part(0, 0, k, q));
         return larger;
     }

@@ -11,16 +11,19 @@ namespace kernelet {
 
 /// Sums over the samples of a weighted least-squares problem: with Φ the kernel values, t the targets and
 /// B = ∂Φ/∂(z/w, log θ) of the kernels that move, columns [Φ t B], those of one kernel in B together.
+/// T are the functions of the trend.
 struct GramMatrices {
-    Matrix gram{};    ///< [Φ t B]' W [Φ t B]
-    Vector totals{};  ///< [Φ t B]' W 1
+    Matrix gram{};   ///< [Φ t B]' W [Φ t B]
+    Matrix cross{};  ///< [Φ t B]' W T
+    Matrix trend{};  ///< T' W T
 
-    static GramMatrices zero(Index columns) {
-        return {Matrix::Zero(columns, columns), Vector::Zero(columns)};
+    static GramMatrices zero(Index columns, Index trend) {
+        return {Matrix::Zero(columns, columns), Matrix::Zero(columns, trend), Matrix::Zero(trend, trend)};
     }
     static void join(GramMatrices& sum, const GramMatrices& other) {
         detail::add_scaled(sum.gram, 1.0, other.gram);
-        detail::add_scaled(sum.totals, 1.0, other.totals);
+        detail::add_scaled(sum.cross, 1.0, other.cross);
+        detail::add_scaled(sum.trend, 1.0, other.trend);
     }
 };
 
@@ -97,8 +100,8 @@ public:
     ConstBlock packed() const {
         return ConstBlock(packed_).part(0, 0, rows_, static_cast<Index>(columns_.size()));
     }
-    /// √W 1.
-    ConstBlock root() const { return ConstBlock(working_.root).part(first_, 0, rows_, 1); }
+    Index first() const { return first_; }
+    Index rows() const { return rows_; }
 
 private:
     template <class Entry>
@@ -153,10 +156,18 @@ private:
 inline void add_scattered(GramMatrices& sum, const GramMatrices& strip, const std::vector<Index>& columns) {
     for (Index j = 0; j < strip.gram.cols(); ++j) {
         const Index to = columns[static_cast<std::size_t>(j)];
-        sum.totals(to) += strip.totals(j);
+        for (Index c = 0; c < sum.cross.cols(); ++c) sum.cross(to, c) += strip.cross(j, c);
         for (Index i = j; i < strip.gram.rows(); ++i)
             sum.gram(columns[static_cast<std::size_t>(i)], to) += strip.gram(i, j);
     }
+}
+
+/// Adds the sums of one strip with the trend: √W T, and the other columns that are packed.
+template <class Scalar = double>
+void add_trend_sums(GramMatrices& to, Matrix& trend_sum, const ConstBlock& packed, const ConstBlock& trend) {
+    if (trend.cols == 0) return;
+    add_product_tn<Scalar>(to.cross, packed, trend);
+    rank_update_tn<Scalar>(trend_sum, trend);
 }
 
 }  // namespace detail
@@ -167,34 +178,41 @@ template <class Scalar = double>
 GramMatrices gram_matrices(const SearchProblem& problem, const NodeSteps& steps, const MovingKernels& kernels,
                            const WorkingSquares& working) {
     const Index all = kernels.size() + working.target.cols() + kernels.moving_size() * steps.size();
+    const detail::TrendBasis trend(problem.trend, problem.points);
     const auto add = [&](const std::vector<Index>& strips, GramMatrices& sum) {
         detail::GramStrip strip(problem, steps, kernels, working);
+        Matrix basis(detail::strip_stride, trend.size());
         for (const Index s : strips) {
             problem.poll();
             strip.pack(s);
             const detail::ConstBlock packed = strip.packed();
             const bool whole = packed.cols == all;
-            GramMatrices some = whole ? GramMatrices{} : GramMatrices::zero(packed.cols);
+            GramMatrices some = whole ? GramMatrices{} : GramMatrices::zero(packed.cols, trend.size());
             GramMatrices& to = whole ? sum : some;
             detail::rank_update_tn<Scalar>(to.gram, packed);
-            detail::add_product_tn<Scalar>(to.totals, packed, strip.root());
+            const detail::Block functions = detail::Block(basis).part(0, 0, strip.rows(), trend.size());
+            trend.fill(problem.points, strip.first(), working.root.data() + strip.first(), functions);
+            detail::add_trend_sums<Scalar>(to, sum.trend, packed, functions);
             if (!whole) detail::add_scattered(sum, some, strip.columns());
         }
     };
-    GramMatrices out =
-        detail::sum_over_strips(detail::strips_of(problem.points.size()), GramMatrices::zero(all), add,
-                                GramMatrices::join, problem.points.size() * all * all / 2);
+    GramMatrices out = detail::sum_over_strips(detail::strips_of(problem.points.size()),
+                                               GramMatrices::zero(all, trend.size()), add, GramMatrices::join,
+                                               problem.points.size() * all * all / 2);
     detail::mirror_lower(out.gram);
+    detail::mirror_lower(out.trend);
     return out;
 }
 
 /// The sums without B. `fill(first, values)` writes the kernel values of samples first ... to a block of K columns.
 /// O(n K²).
 template <class Scalar = double, class Fill>
-GramMatrices value_gram_matrices(Index kernels, const WorkingSquares& working, const Fill& fill) {
+GramMatrices value_gram_matrices(const SearchProblem& problem, Index kernels, const WorkingSquares& working,
+                                 const Fill& fill) {
     const Index n = working.root.size(), k = kernels, q = working.target.cols();
+    const detail::TrendBasis trend(problem.trend, problem.points);
     const auto add = [&](const std::vector<Index>& strips, GramMatrices& sum) {
-        Matrix packed(detail::strip_stride, k + q);
+        Matrix packed(detail::strip_stride, k + q), basis(detail::strip_stride, trend.size());
         for (const Index s : strips) {
             const auto [first, m] = detail::equal_strip(s, n);
             const detail::Block rows = detail::Block(packed).part(0, 0, m, k + q);
@@ -203,12 +221,15 @@ GramMatrices value_gram_matrices(Index kernels, const WorkingSquares& working, c
             if (!working.unit) detail::scale_rows<Scalar>(rows.columns(0, k), root, rows.columns(0, k));
             detail::copy(detail::ConstBlock(working.target).part(first, 0, m, q), rows.columns(k, q));
             detail::rank_update_tn<Scalar>(sum.gram, rows);
-            detail::add_product_tn<Scalar>(sum.totals, rows, detail::ConstBlock(root, m, 1, m));
+            const detail::Block functions = detail::Block(basis).part(0, 0, m, trend.size());
+            trend.fill(problem.points, first, root, functions);
+            detail::add_trend_sums<Scalar>(sum, sum.trend, rows, functions);
         }
     };
-    GramMatrices out = detail::sum_over_strips(detail::strips_of(n), GramMatrices::zero(k + q), add,
-                                               GramMatrices::join, n * k * (k + 32));
+    GramMatrices out = detail::sum_over_strips(detail::strips_of(n), GramMatrices::zero(k + q, trend.size()),
+                                               add, GramMatrices::join, n * k * (k + 32));
     detail::mirror_lower(out.gram);
+    detail::mirror_lower(out.trend);
     return out;
 }
 

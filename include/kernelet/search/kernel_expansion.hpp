@@ -1,15 +1,17 @@
 #pragma once
 
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/detail/trend_basis.hpp>
 #include <kernelet/types.hpp>
 
 namespace kernelet {
 
-/// f(x) = Σ_j a_j k(x, z_j; θ_j) + b, a node (z; θ) per column.
+/// f(x) = Σ_j a_j k(x, z_j; θ_j) + b + s'x, a node (z; θ) per column.
 struct KernelExpansion {
     Matrix nodes{};         ///< (d + p) x K
     Matrix coefficients{};  ///< a, K x q
     Vector offset{};        ///< b, q
+    Matrix slopes{};        ///< s, d x q; empty where the trend is not linear
 
     Index size() const { return nodes.cols(); }
 };
@@ -26,6 +28,7 @@ Matrix expansion_values(const Kernel& kernel, const detail::TiledPoints& points,
     Matrix values =
         detail::synthesize(kernel, points, expansion.nodes, detail::transposed(expansion.coefficients));
     detail::add_to_rows(values, expansion.offset);
+    detail::add_slopes(values, points, expansion.slopes);
     return values;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/detail/trend_basis.hpp>
 #include <kernelet/kernels/any_kernel.hpp>
 
 #include <algorithm>
@@ -12,31 +13,33 @@
 
 namespace kernelet {
 
-/// minimise over (a, b) of Σ_i w_i ‖Σ_j a_j k(x_i, node_j) + b − y_i‖² + ridge Σ_i w_i ‖a‖², b = 0 without an
-/// intercept. Holds references to the samples.
+/// minimise over a and the trend of Σ_i w_i ‖Σ_j a_j k(x_i, node_j) + trend(x_i) − y_i‖² + ridge Σ_i w_i ‖a‖². Holds
+/// references to the samples.
 struct LeastSquaresProblem {
     AnyKernel kernel;
     const detail::TiledPoints& points;
     const Matrix& y;        ///< q x n
     const Vector& weights;  ///< n
     double ridge = 0.0;
-    bool intercept = false;
+    Trend trend = Trend::none;
     detail::Poll poll{};
 };
 
 /// Coefficients by weighted least squares.
 struct LeastSquaresFit {
     Matrix coefficients{};           ///< K x q; zero rows at redundant kernels
-    Vector offset{};                 ///< q: b, 0 without an intercept
+    Vector offset{};                 ///< q, of the trend; 0 without one
+    Matrix slopes{};                 ///< d x q, where the trend is linear
     std::vector<Index> redundant{};  ///< kernels that the others span up to rounding
 };
 
-/// The triangular factor of the weighted design [Φ y] (n x (K + q)), or [1 Φ y] with an intercept, one block of
-/// rows at a time, so that nothing of size n x K is held: R'R = [Φ y]' W [Φ y]. O(n (K + q)²).
+/// The triangular factor of the weighted design [T Φ y] (n x (t + K + q)), T the functions of the trend, one block of
+/// rows at a time, so that nothing of size n x K is held: R'R = [T Φ y]' W [T Φ y]. O(n (t + K + q)²).
 template <class Scalar = double>
 Matrix triangular_factor(const LeastSquaresProblem& problem, const Matrix& nodes) {
     const detail::TiledPoints& points = problem.points;
-    const Index before = problem.intercept ? 1 : 0, q = problem.y.rows();
+    const detail::TrendBasis trend(problem.trend, points);
+    const Index before = trend.size(), q = problem.y.rows();
     const Index columns = before + nodes.cols() + q;
     // Blocks tall enough that refactoring the old triangle is a small part of the work.
     const Index block_tiles = std::max<Index>(1, 4 * columns / detail::TiledPoints::tile + 1);
@@ -53,12 +56,12 @@ Matrix triangular_factor(const LeastSquaresProblem& problem, const Matrix& nodes
                                       detail::run_ref(&stacked(old + points.first(s) - first_row, before + j),
                                                       points.count(s)));
         for (Index i = 0; i < rows; ++i) {
-            if (problem.intercept) stacked(old + i, 0) = 1.0;
             for (Index o = 0; o < q; ++o) stacked(old + i, columns - q + o) = problem.y(o, first_row + i);
         }
         Vector root(rows);
         for (Index i = 0; i < rows; ++i) root(i) = std::sqrt(problem.weights(first_row + i));
-        const detail::Block fresh = detail::Block(stacked).part(old, 0, rows, columns);
+        trend.fill(points, first_row, root.data(), detail::Block(stacked).part(old, 0, rows, before));
+        const detail::Block fresh = detail::Block(stacked).part(old, before, rows, columns - before);
         detail::scale_rows<Scalar>(fresh, root.data(), fresh);
         detail::triangularize<Scalar>(stacked);
         triangle.resize(std::min(stacked.rows(), columns), columns);
@@ -108,38 +111,52 @@ Matrix ridge_solution(const ConstBlock& columns, const ConstBlock& targets, cons
 
 }  // namespace detail
 
+namespace detail {
+
+/// Sets the trend that goes with the coefficients of a fit: R₁₁ b = R₁y − R₁Φ a, the first t rows of the factor
+/// [R_T R_Φ R_y], by substitution. A function that the ones before it span has no part.
+inline void set_trend(LeastSquaresFit& fit, const TrendBasis& trend, const Matrix& whole) {
+    constexpr double rank_tolerance = 1e-12;
+    const Index t = trend.size(), k = fit.coefficients.rows(), q = fit.coefficients.cols();
+    Matrix b = Matrix::Zero(t, q);
+    for (Index o = 0; o < q; ++o)
+        for (Index row = std::min(t, whole.rows()) - 1; row >= 0; --row) {
+            double rest = whole(row, t + k + o);
+            for (Index j = 0; j < k; ++j) rest -= whole(row, t + j) * fit.coefficients(j, o);
+            for (Index c = row + 1; c < t; ++c) rest -= whole(row, c) * b(c, o);
+            if (std::abs(whole(row, row)) > rank_tolerance * std::abs(whole(0, 0)))
+                b(row, o) = rest / whole(row, row);
+        }
+    fit.offset = trend.offset(b);
+    fit.slopes = trend.slopes(b);
+}
+
+}  // namespace detail
+
 /// The least-squares coefficients of kernels at these nodes. Rank-revealing: a kernel whose part orthogonal to the
-/// others is below 1e-7 of its norm gets no coefficient and is named. O(n (K + q)² + K³).
+/// others is below 1e-7 of its norm gets no coefficient and is named. O(n (t + K + q)² + K³).
 template <class Scalar = double>
 LeastSquaresFit least_squares(const LeastSquaresProblem& problem, const Matrix& nodes) {
-    const Index k = nodes.cols(), q = problem.y.rows(), before = problem.intercept ? 1 : 0;
-    LeastSquaresFit fit{Matrix::Zero(k, q), Vector::Zero(q), {}};
-    std::vector<Index> kept;
-    Matrix whole;
-    if (k > 0) {
-        whole = triangular_factor<Scalar>(problem, nodes);
-        // Below the row of the intercept, R is the factor of the columns without their means.
-        std::tie(kept, fit.redundant) = detail::independent_columns<Scalar>(
-            detail::ConstBlock(whole).part(before, before, whole.rows() - before, k));
+    const detail::TrendBasis trend(problem.trend, problem.points);
+    const Index k = nodes.cols(), q = problem.y.rows(), before = trend.size();
+    LeastSquaresFit fit{Matrix::Zero(k, q), Vector::Zero(q), {}, {}};
+    if (k + before == 0) return fit;
+    const Matrix whole = triangular_factor<Scalar>(problem, nodes);
+    // Below the rows of the trend, R is the factor of what the trend leaves of the columns.
+    const Index height = std::max<Index>(0, whole.rows() - before);
+    if (k > 0 && height > 0) {
+        const detail::ConstBlock all(whole);
+        std::vector<Index> kept;
+        std::tie(kept, fit.redundant) =
+            detail::independent_columns<Scalar>(all.part(before, before, height, k));
+        const Matrix solution = detail::ridge_solution<Scalar>(
+            all.part(before, before, height, k), all.part(before, before + k, height, q), kept,
+            problem.ridge * detail::sum<Scalar>(problem.weights));
+        for (Index j = 0; j < solution.rows(); ++j)
+            for (Index o = 0; o < q; ++o)
+                fit.coefficients(kept[static_cast<std::size_t>(j)], o) = solution(j, o);
     }
-    if (kept.empty()) {
-        if (!problem.intercept) return fit;
-        fit.offset = detail::product<Scalar>(problem.y, problem.weights);
-        detail::scale<Scalar>(fit.offset, 1.0 / detail::sum<Scalar>(problem.weights));
-        return fit;
-    }
-    const Index height = whole.rows() - before;
-    const Matrix solution =
-        detail::ridge_solution<Scalar>(detail::ConstBlock(whole).part(before, before, height, k),
-                                       detail::ConstBlock(whole).part(before, before + k, height, q), kept,
-                                       problem.ridge * detail::sum<Scalar>(problem.weights));
-    for (Index j = 0; j < solution.rows(); ++j)
-        for (Index o = 0; o < q; ++o) fit.coefficients(kept[static_cast<std::size_t>(j)], o) = solution(j, o);
-    for (Index o = 0; problem.intercept && o < q; ++o) {  // its row: R₁₁ b + R₁Φ a = R₁y
-        double rest = whole(0, 1 + k + o);
-        for (Index j = 0; j < k; ++j) rest -= whole(0, 1 + j) * fit.coefficients(j, o);
-        fit.offset(o) = rest / whole(0, 0);
-    }
+    if (before > 0) detail::set_trend(fit, trend, whole);
     return fit;
 }
 

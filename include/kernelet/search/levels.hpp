@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/search/noise_search.hpp>
+#include <kernelet/search/evidence_search.hpp>
 
 #include <cmath>
 #include <optional>
@@ -43,11 +43,21 @@ public:
     SearchResult run() {
         const std::vector<Index> counts = level_sizes();
         Search<Scalar> whole(problem_, request_, options_);
-        if (whole.needs_first_order()) return whole.run();
-        if (counts.empty()) return search_with_noise<Scalar>(problem_, request_, options_);
+        if (whole.needs_first_order()) {
+            SearchResult found = whole.run();
+            found.trend = problem_.trend;
+            return found;
+        }
         SearchResult found;
         found.model.nodes = request_.peaks;
         found.scales = request_.scales;
+        found.hyper = given();
+        found.trend = problem_.trend;
+        if (counts.empty()) {
+            SearchProblem all = problem_;
+            all.priors = Priors::from(found.scales, options_, found.hyper);
+            return EvidenceSearch<Scalar>(all, request_, options_).run(found.hyper);
+        }
         SearchCounters counters;
         SearchEffort effort = SearchEffort::whole;
         for (const Index count : counts) {
@@ -60,7 +70,8 @@ public:
         const bool refines = request_.tolerance != nullptr || counts.size() == 1;
         const SearchResult level = std::move(found);
         SearchProblem all = problem_;
-        all.priors = Priors::from(level.scales, problem_.domain, options_);
+        all.priors = Priors::from(level.scales, options_, level.hyper);
+        all.trend = level.trend;
         const SearchRequest last{level.model.nodes,
                                  request_.candidates,
                                  level.scales,
@@ -72,10 +83,22 @@ public:
         counters += found.counters;
         found.counters = counters;
         found.scales = level.scales;
+        found.hyper = level.hyper;
+        found.trend = level.trend;
         return found;
     }
 
 private:
+    /// The priors before anything is learned. Of labels with a tolerance, nearly none: it bounds the coefficients instead.
+    Hyperparameters given() const {
+        constexpr double bounded_by_tolerance = 1e3;
+        const PriorOptions& priors = options_.search.priors;
+        double deviation = priors.coefficient_deviation;
+        if (problem_.loss.loss().is_classification())
+            deviation = request_.tolerance == nullptr ? priors.decision_deviation : bounded_by_tolerance;
+        return Hyperparameters::given(problem_.domain, priors, deviation);
+    }
+
     /// A model of an earlier level; none where there are only nodes yet.
     static const KernelExpansion* known(const KernelExpansion& model) {
         return model.offset.size() > 0 ? &model : nullptr;
@@ -101,7 +124,9 @@ private:
         const std::vector<Index> part = detail::spread_part(problem_.points.size(), count);
         SampleScales scales = before.scales;
         scales.samples = count;
-        const PartialProblem some(problem_, part, Priors::from(scales, problem_.domain, options_));
+        SearchProblem whole = problem_;
+        whole.trend = before.trend;
+        const PartialProblem some(whole, part, Priors::from(scales, options_, before.hyper));
         scales.energy = 0.0;
         const SearchProblem& level = some.problem();
         for (Index i = 0; i < count; ++i)
@@ -112,13 +137,18 @@ private:
         const SearchRequest request{
             model.nodes, request_.candidates, scales, tolerance ? &*tolerance : nullptr, effort,
             false,       known(model)};
-        SearchResult found = effort == SearchEffort::whole
-                                 ? search_with_noise<Scalar>(level, request, options_)
-                                 : Search<Scalar>(level, request, options_).run();
+        SearchResult found;
+        if (effort == SearchEffort::whole) {
+            found = EvidenceSearch<Scalar>(level, request, options_).run(before.hyper);
+        } else {
+            found = Search<Scalar>(level, request, options_).run();
+            found.hyper = before.hyper;
+            found.trend = before.trend;
+        }
         // What follows is about all samples again.
         const double noise = found.scales.noise_deviation;
         found.scales = before.scales;
-        if (effort == SearchEffort::whole && noise > 0.0 && noise < before.scales.noise_deviation)
+        if (effort == SearchEffort::whole && noise > 0.0 && noise != before.scales.noise_deviation)
             found.scales = detail::with_noise(before.scales, noise);
         return found;
     }

@@ -83,7 +83,7 @@ public:
     /// A model without kernel j, of which some kernels move: all in the numbers of the model. Nothing moves yet; the
     /// curvature follows from that of the model, which must be known for all of these.
     FittedKernels without(const FittedKernels& model, Index j, const std::vector<Index>& moving) {
-        KernelExpansion start{without_column(model.fit.nodes, j), {}, model.fit.offset};
+        KernelExpansion start{without_column(model.fit.nodes, j), {}, model.fit.offset, model.fit.slopes};
         // a ← a − g a_j/g_j with g the column of G⁻¹: exact for the squared loss
         Matrix a = model.fit.coefficients;
         const Vector g = detail::column_ref(model.quadratic->inverse, j);
@@ -98,7 +98,8 @@ public:
     /// A model with one more kernel, and which of them move.
     FittedKernels with(const FittedKernels& model, const ConstVectorRef& node, std::vector<Index> moving) {
         KernelExpansion start{with_column(model.fit.nodes, node),
-                              Matrix::Zero(model.size() + 1, problem().outputs()), model.fit.offset};
+                              Matrix::Zero(model.size() + 1, problem().outputs()), model.fit.offset,
+                              model.fit.slopes};
         detail::copy(model.fit.coefficients,
                      detail::Block(start.coefficients).part(0, 0, model.size(), problem().outputs()));
         FittedKernels out = evaluate(start.nodes, start);
@@ -296,7 +297,8 @@ private:
                 }
                 out.right(column) = now.pull(j * f + c);
                 if (!steps.is_width(row)) continue;
-                out.right(column) -= prior.strength * prior.excess(now.fit.nodes(row, j));
+                out.right(column) -=
+                    prior.strength * prior.excess(row - problem().domain.dimension(), now.fit.nodes(row, j));
                 out.system(column, column) += prior.strength;
             }
         }

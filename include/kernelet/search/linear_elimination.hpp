@@ -12,11 +12,11 @@ namespace kernelet {
 
 namespace detail {
 
-/// G⁻¹ and the coefficients a = G⁻¹ Φ'Wy of a least-squares problem without an intercept. O(n K² + K³).
+/// G⁻¹ and the coefficients a = G⁻¹ Φ'Wy of a least-squares problem without a trend. O(n K² + K³).
 template <class Scalar = double>
 std::pair<Matrix, Matrix> inverse_and_coefficients(LeastSquaresProblem problem, const Matrix& nodes) {
     constexpr double rounding = 1e-12;  // of the Gram matrix, squared conditioning included
-    problem.intercept = false;
+    problem.trend = Trend::none;
     const Index k = nodes.cols();
     const Matrix triangle = triangular_factor<Scalar>(problem, nodes);
     const ConstBlock left = ConstBlock(triangle).columns(0, k);

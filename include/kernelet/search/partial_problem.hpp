@@ -15,8 +15,8 @@ public:
         : points_(whole.points.some(which)),
           y_(detail::columns_of(whole.loss.target(), which)),
           weights_(detail::entries_of(whole.loss.weights(), which)),
-          problem_{whole.kernel, whole.domain,    points_,    whole.loss.on(y_, weights_),
-                   priors,       whole.intercept, whole.seed, whole.watch} {}
+          problem_{whole.kernel, whole.domain, points_,    whole.loss.on(y_, weights_),
+                   priors,       whole.trend,  whole.seed, whole.watch} {}
     PartialProblem(const PartialProblem&) = delete;  // the problem holds references to the others
     PartialProblem& operator=(const PartialProblem&) = delete;
 

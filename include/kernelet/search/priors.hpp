@@ -72,14 +72,31 @@ struct SampleScales {
     }
 };
 
+/// What the priors assume: given, or learned with a model, see learned_priors().
+struct Hyperparameters {
+    double coefficient_deviation = 7.0;  ///< of a coefficient, in deviations of y
+    double log_width_deviation = 1.0;    ///< of each log-width about the metric
+    Vector metric{};  ///< ℓ: the typical widths of a kernel, one per parameter; empty: the same for all
+
+    /// Several widths of one kernel share a prior at first, or a kernel would pay more the more widths it has.
+    static Hyperparameters given(const AnyDomain& domain, const PriorOptions& options,
+                                 double coefficient_deviation);
+};
+
 /// log θ normal about the logarithm of a typical width: costs strength · (log θ/typical)² per width that may move.
 /// Strength 0: no prior.
 struct WidthPrior {
     double typical = 1.0;
     double strength = 0.0;
+    Vector metric{};  ///< the typical width of each parameter, where they differ
 
-    double excess(double width) const { return std::log(width / typical); }
-    double cost(double width) const { return strength * excess(width) * excess(width); }
+    /// Of a parameter, counted from the first.
+    double excess(Index parameter, double width) const {
+        return std::log(width / (metric.size() > 0 ? metric(parameter) : typical));
+    }
+    double cost(Index parameter, double width) const {
+        return strength * excess(parameter, width) * excess(parameter, width);
+    }
 };
 
 /// What is assumed of coefficients and widths before the data are seen, in the unit of the loss.
@@ -88,25 +105,24 @@ struct Priors {
     WidthPrior widths{};
 
     /// Coefficients normal with deviation τ = coefficient_deviation · √(target variance): a likelihood
-    /// exp(−Σℓ/(p E ℓ)) makes that the ridge p E ℓ/(2 n τ²), for the squared loss σ²/(n τ²). Widths log-normal,
-    /// once per kernel: several widths of one kernel share the prior, or a kernel would pay more the more widths
-    /// it has.
-    static Priors from(const SampleScales& scales, const AnyDomain& domain, const Options& options,
-                       double coefficient_deviation) {
-        constexpr double rounding = 1e-7;  // below it, kernels that nearly coincide would cancel to rounding
-        const PriorOptions& prior = options.search.priors;
+    /// exp(−Σℓ/(p E ℓ)) makes that the ridge p E ℓ/(2 n τ²), for the squared loss σ²/(n τ²). Widths log-normal.
+    static Priors from(const SampleScales& scales, const Options& options, const Hyperparameters& given) {
+        constexpr double rounding = 1e-10;  // below it, kernels that nearly coincide would cancel to rounding
         Priors out;
         out.ridge = options.ridge.value_or(std::max(
             rounding, scales.loss_unit() / (scales.target_variance * static_cast<double>(scales.samples) *
-                                            coefficient_deviation * coefficient_deviation)));
-        out.widths = {prior.typical_width_fraction * scales.half_diagonal,
-                      scales.loss_unit() * scales.mean_weight /
-                          (prior.log_width_deviation * prior.log_width_deviation) /
-                          static_cast<double>(std::max<Index>(1, free_widths(domain)))};
+                                            given.coefficient_deviation * given.coefficient_deviation)));
+        out.widths = {
+            options.search.priors.typical_width_fraction * scales.half_diagonal,
+            scales.loss_unit() * scales.mean_weight / (given.log_width_deviation * given.log_width_deviation),
+            given.metric};
         return out;
     }
+
     static Priors from(const SampleScales& scales, const AnyDomain& domain, const Options& options) {
-        return from(scales, domain, options, options.search.priors.coefficient_deviation);
+        return from(scales, options,
+                    Hyperparameters::given(domain, options.search.priors,
+                                           options.search.priors.coefficient_deviation));
     }
 
     /// Rows of θ that may move.
@@ -116,5 +132,11 @@ struct Priors {
         return count;
     }
 };
+
+inline Hyperparameters Hyperparameters::given(const AnyDomain& domain, const PriorOptions& options,
+                                              double coefficient_deviation) {
+    const auto widths = static_cast<double>(std::max<Index>(1, Priors::free_widths(domain)));
+    return {coefficient_deviation, options.log_width_deviation * std::sqrt(widths), {}};
+}
 
 }  // namespace kernelet

@@ -24,12 +24,15 @@ struct SearchResult {
     bool used_first_order = false;  ///< the model was too large for the second-order search
     bool repeatable = true;         ///< small enough to be searched for again from other peaks
     SampleScales scales{};          ///< with the noise that the search took for that of the samples
+    Hyperparameters hyper{};        ///< of its priors
+    Trend trend = Trend::none;      ///< fitted beside the kernels
 };
 
 /// How much of a search is done from where it begins.
 enum class SearchEffort {
     whole,   ///< several starts, kernels added, removed and replaced
     refine,  ///< kernels moved, added and removed once
+    polish,  ///< kernels moved to where the optimum decides
     move     ///< kernels moved
 };
 
@@ -44,6 +47,7 @@ struct SearchRequest {
     bool last = true;  ///< no search on more samples follows
     /// A model to return where the search is stopped before it has one of its own.
     const KernelExpansion* known = nullptr;
+    double price = 1.0;  ///< of a kernel, relative to that of Criterion
 };
 
 /// The search for the fewest kernels: second order, one kernel at a time, or first order where models are too large
@@ -118,7 +122,7 @@ private:
                 y(),
                 weights(),
                 lm_.ridge(),
-                problem_.intercept,
+                problem_.trend,
                 detail::poll_of(problem_.watch)};
     }
 
@@ -137,6 +141,7 @@ private:
         out.known_noise = scales.known_noise;
         out.bend = options_.noise_multiple * options_.noise_multiple;
         out.options = search().criterion;
+        out.price_fraction = request_.price;
         if (labels()) out.likelihood_unit = scales.mean_weight;
         if (has_tolerance())
             out.violation = [this](const KernelExpansion& model) {
@@ -146,11 +151,6 @@ private:
     }
 
     SearchResult by_second_order(const Matrix& start) {
-        // A tolerance may ask for more than the prior on labels allows.
-        if (labels() && !has_tolerance())
-            lm_.set_ridge(
-                Priors::from(request_.scales, problem_.domain, options_, search().priors.decision_deviation)
-                    .ridge);
         const Criterion wanted = criterion(limit_);
         SearchState<Scalar> state{lm_, wanted, candidates_, search()};
         try {
@@ -183,11 +183,10 @@ private:
     FittedKernels refined(SearchState<Scalar>& state, const Matrix& start) {
         FittedKernels model = lm_.minimize(start, search().trial);
         state.offer(model);
-        if (request_.effort == SearchEffort::refine) {
+        if (request_.effort == SearchEffort::move) return model;
+        if (request_.effort == SearchEffort::refine)
             model = backward_elimination(state, forward_selection(state, std::move(model), limit_));
-            if (request_.last) model = lm_.resume(std::move(model), search().polish);
-        }
-        return model;
+        return request_.last ? lm_.resume(std::move(model), search().polish) : model;
     }
 
     /// Raises the ridge while a coefficient is so large that other kernels must nearly cancel its own.

@@ -14,8 +14,8 @@
 namespace kernelet {
 
 /// What the search minimises,
-///     Σ_i w_i ℓ(f(x_i), y_i) + ridge Σ_i w_i ‖a‖² + WidthPrior,   f = Σ_j a_j k(x, z_j; θ_j) + b,
-/// over the number of kernels, their nodes (z; θ) in the domain, a, and, with an intercept, b. Holds references to
+///     Σ_i w_i ℓ(f(x_i), y_i) + ridge Σ_i w_i ‖a‖² + WidthPrior,   f = Σ_j a_j k(x, z_j; θ_j) + trend,
+/// over the number of kernels, their nodes (z; θ) in the domain, a, and the trend. Holds references to
 /// samples and watch: lives no longer than they do.
 struct SearchProblem {
     AnyKernel kernel;
@@ -23,7 +23,7 @@ struct SearchProblem {
     const detail::TiledPoints& points;  ///< x_i
     SmoothedLoss<AnyLoss> loss;         ///< of y_i with weights w_i
     Priors priors{};
-    bool intercept = false;
+    Trend trend = Trend::none;
     std::uint64_t seed = 1;
     detail::Watch* watch = nullptr;  ///< or none
 

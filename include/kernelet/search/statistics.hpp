@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/domains/any_domain.hpp>
+#include <kernelet/search/evidence.hpp>
 #include <kernelet/search/kernel_expansion.hpp>
 #include <kernelet/search/least_squares.hpp>
 #include <kernelet/types.hpp>
@@ -56,25 +57,33 @@ Matrix ridged_inverse(Matrix full, const std::vector<Index>& moving, double ridg
     return out;
 }
 
-/// The parameters of a model that were free to move: all coefficients, then the free rows of the nodes, numbered as
-/// in ModelStatistics::covariance.
-inline std::vector<Index> free_parameters(const AnyDomain& domain, const KernelExpansion& model) {
+/// Of a linear trend 1 + d, of a constant 1.
+inline Index trend_functions(const LeastSquaresProblem& problem) {
+    return TrendBasis(problem.trend, problem.points).size();
+}
+
+/// The parameters of a model that were free to move: all coefficients, then the free rows of the nodes, then the trend,
+/// numbered as in ModelStatistics::covariance.
+inline std::vector<Index> free_parameters(const AnyDomain& domain, const KernelExpansion& model,
+                                          Index functions) {
     const Index k = model.size(), q = model.coefficients.cols(), rows = model.nodes.rows();
     std::vector<Index> moving;
     for (Index at = 0; at < k * q; ++at) moving.push_back(at);
     for (Index j = 0; j < k; ++j)
         for (Index row = 0; row < rows; ++row)
             if (domain.free(row)) moving.push_back(k * q + j * rows + row);
+    for (Index at = 0; at < q * functions; ++at) moving.push_back(k * (q + rows) + at);
     return moving;
 }
 
-/// Σ_o J_o' W J_o / σ_o², lower triangle; only ratios of the weights count. O(n q (K (q + d + p))²).
+/// Σ_o J_o' W J_o / σ_o², lower triangle; only ratios of the weights count. O(n q P²), P = K (q + d + p) and the trend.
 template <class Scalar = double>
 Matrix information_matrix(const LeastSquaresProblem& problem, const KernelExpansion& model,
                           const Vector& noise) {
     const TiledPoints& points = problem.points;
-    const Index k = model.size(), q = model.coefficients.cols(), rows = model.nodes.rows();
-    const Index parameters = k * (q + rows);
+    const Index k = model.size(), q = model.coefficients.cols(), rows = model.nodes.rows(),
+                functions = trend_functions(problem);
+    const Index of_kernels = k * (q + rows), parameters = of_kernels + q * functions;
     const double mean_weight = sum<Scalar>(problem.weights) / static_cast<double>(points.size());
     Matrix information = Matrix::Zero(parameters, parameters);
     Matrix jet(TiledPoints::tile, 1 + rows), design(TiledPoints::tile, parameters);
@@ -95,6 +104,10 @@ Matrix information_matrix(const LeastSquaresProblem& problem, const KernelExpans
                 scale_rows<Scalar>(columns.columns(k * q + j * rows, rows), root.data(),
                                    tile.columns(1, rows), model.coefficients(j, o));
             }
+            for (Index c = 0; c < functions; ++c)
+                for (Index i = 0; i < m; ++i)
+                    columns(i, of_kernels + o * functions + c) =
+                        root(i) * (c == 0 ? 1.0 : points.transposed()(points.first(t) + i, c - 1));
             rank_update_tn<Scalar>(information, columns);
         }
     }
@@ -103,38 +116,92 @@ Matrix information_matrix(const LeastSquaresProblem& problem, const KernelExpans
 
 }  // namespace detail
 
-/// Shares, noise and parameter covariance of a model fitted by least squares: linearised at the fit, all that was
-/// free to move taken into account,
-///     covariance = (Σ_o J_o' W J_o / σ_o² + ridge)⁻¹,   J_o = [k_j,  Σ_j a_jo ∂k_j/∂(z, log θ)],
-///     σ_o² = Σ_i w_i r_oi² / (Σ w · (1 − parameters/(q n))).
-/// Right where the outputs' noises are alike: the nodes minimise the sum of squares over all outputs. Left out where
-/// it would hold more than 1000² numbers.
+/// What is known of parameters before the data, as precisions; of coefficients it is the ridge that says so.
+struct NodePrecisions {
+    double centers = 0.0, log_widths = 0.0;
+    double price = 0.0;  ///< −2 log likelihood that a kernel had to bring
+};
+
+namespace detail {
+
+/// The roots of the prior precisions of all parameters, numbered as in ModelStatistics::covariance.
+inline Vector root_precisions(const LeastSquaresProblem& problem, const KernelExpansion& model,
+                              const NodePrecisions& prior, const Vector& noise) {
+    const Index k = model.size(), q = model.coefficients.cols(), rows = model.nodes.rows(),
+                d = problem.points.dimension();
+    Vector roots = Vector::Zero(k * (q + rows) + q * trend_functions(problem));
+    for (Index o = 0; o < q; ++o)
+        for (Index j = 0; j < k && noise(o) > 0.0; ++j)
+            roots(o * k + j) =
+                std::sqrt(problem.ridge * static_cast<double>(problem.points.size())) / noise(o);
+    for (Index j = 0; j < k; ++j)
+        for (Index row = 0; row < rows; ++row)
+            roots(k * q + j * rows + row) = std::sqrt(row < d ? prior.centers : prior.log_widths);
+    return roots;
+}
+
+/// The share of N residuals that parameters leave free.
+inline double free_share(double residuals, double spent) {
+    return std::max(1.0 - spent / residuals, 1.0 / residuals);
+}
+
+/// The deviation that a model leaves of each output where `spent` of the N residuals are parameters.
 template <class Scalar = double>
-ModelStatistics statistics_of(const LeastSquaresProblem& problem, const AnyDomain& domain,
-                              const KernelExpansion& model) {
-    constexpr Index max_parameters = 1000;
-    constexpr double rounding = 1e-12;
-    const Index k = model.size(), q = problem.y.rows(), n = problem.points.size();
-    ModelStatistics statistics;
-    statistics.shares = shares_of<Scalar>(problem.kernel, problem.points, model, problem.weights);
-    const std::vector<Index> moving = detail::free_parameters(domain, model);
-    const double spent = static_cast<double>(moving.size()) / static_cast<double>(q * n);
-    const double total = detail::sum<Scalar>(problem.weights);
+Vector residual_deviations(const LeastSquaresProblem& problem, const KernelExpansion& model, double spent) {
+    const Index q = problem.y.rows(), n = problem.points.size();
     const Matrix prediction = expansion_values(problem.kernel, problem.points, model);
-    statistics.noise = Vector::Zero(q);
+    const double free = free_share(static_cast<double>(problem.y.size()), spent);
+    Vector out(q);
     for (Index o = 0; o < q; ++o) {
         double squares = 0.0;
         for (Index i = 0; i < n; ++i) {
             const double residual = problem.y(o, i) - prediction(o, i);
             squares += residual * residual * problem.weights(i);
         }
-        statistics.noise(o) =
-            std::sqrt(squares / (total * std::max(1.0 - spent, 1.0 / static_cast<double>(n))));
+        out(o) = std::sqrt(squares / (sum<Scalar>(problem.weights) * free));
     }
-    if (k * (q + model.nodes.rows()) > max_parameters || k == 0) return statistics;
-    statistics.covariance =
-        detail::ridged_inverse<Scalar>(detail::information_matrix<Scalar>(problem, model, statistics.noise),
-                                       moving, problem.ridge + rounding);
+    return out;
+}
+
+}  // namespace detail
+
+/// Shares, noise and parameter covariance of a model fitted by least squares: linearised at the fit, all that was
+/// free to move taken into account,
+///     covariance = (Σ_o J_o' W J_o / σ_o² + P)⁻¹,   J_o = [k_j,  Σ_j a_jo ∂k_j/∂(z, log θ),  trend],
+///     σ_o² = Σ_i w_i r_oi² / (Σ w · (1 − γ/(q n))),   γ = Σ e/(1 + e) as in ModelEvidence, P the precisions.
+/// Right where the outputs' noises are alike: the nodes minimise the sum of squares over all outputs. The covariance is
+/// left out where it would hold more than 1000² numbers; γ then is the number of parameters.
+template <class Scalar = double>
+ModelStatistics statistics_of(const LeastSquaresProblem& problem, const AnyDomain& domain,
+                              const KernelExpansion& model, const NodePrecisions& prior = {}) {
+    constexpr Index max_parameters = 1000;
+    constexpr double rounding = 1e-12;
+    const auto residuals = static_cast<double>(problem.y.size());
+    ModelStatistics statistics;
+    statistics.shares = shares_of<Scalar>(problem.kernel, problem.points, model, problem.weights);
+    const std::vector<Index> moving =
+        detail::free_parameters(domain, model, detail::trend_functions(problem));
+    const auto count = static_cast<double>(moving.size());
+    statistics.noise = detail::residual_deviations<Scalar>(problem, model, count);
+    if (model.size() > 0 && model.size() * (problem.y.rows() + model.nodes.rows()) <= max_parameters) {
+        Matrix information = detail::information_matrix<Scalar>(problem, model, statistics.noise);
+        detail::mirror_lower(information);
+        if (!detail::all_finite(information)) detail::fill(information, 0.0);  // noise that squares to zero
+        const Vector roots = detail::root_precisions(problem, model, prior, statistics.noise);
+        const Vector determined =
+            detail::posterior<Scalar>(detail::entries_of<Scalar>(information, moving, moving),
+                                      detail::entries_of<Scalar>(roots, moving), residuals)
+                .determined;
+        // σ² ∝ 1/(N − γ), for all outputs alike.
+        const double ratio = detail::free_share(residuals, count) /
+                             detail::free_share(residuals, detail::sum<Scalar>(determined));
+        detail::scale<Scalar>(information, 1.0 / ratio);
+        detail::scale<Scalar>(statistics.noise, std::sqrt(ratio));
+        for (Index i = 0; i < information.cols(); ++i) information(i, i) += roots(i) * roots(i);
+        statistics.covariance = detail::ridged_inverse<Scalar>(std::move(information), moving, rounding);
+    }
+    statistics.discrepancy = statistics.noise;
+    detail::scale<Scalar>(statistics.discrepancy, std::sqrt(prior.price / residuals));
     return statistics;
 }
 
