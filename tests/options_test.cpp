@@ -239,7 +239,14 @@ TEST_CASE("each invalid field of Algorithm 1 is named", "[options]") {
         CHECK_THAT(with([&](Fields& f) { f.iterations = bad; }), ContainsSubstring("solver.iterations = "));
         CHECK_THAT(with([&](Fields& f) { f.evaluation_nodes = bad; }),
                    ContainsSubstring("solver.evaluation_nodes = "));
+        CHECK_THAT(with([&](Fields& f) { f.rank = bad; }), ContainsSubstring("solver.rank = "));
     }
+    for (const double bad : {0.0, -1.0, nan, infinity}) {
+        CHECK_THAT(with([&](Fields& f) { f.gap = bad; }), ContainsSubstring("solver.gap = "));
+        CHECK_THAT(with([&](Fields& f) { f.violation = bad; }), ContainsSubstring("solver.violation = "));
+        CHECK_THAT(with([&](Fields& f) { f.integration = bad; }), ContainsSubstring("solver.integration = "));
+    }
+    CHECK_THAT(with([](Fields& f) { f.max_batch = f.batch - 1; }), ContainsSubstring("solver.max_batch = "));
 }
 
 TEST_CASE("no solver takes zero iterations", "[options]") {

@@ -259,7 +259,6 @@ TEST_CASE("a solver without a trend says so, and the default takes one that has 
     CHECK_THROWS_WITH(CoordinateAscent{}.solve(problem),
                       ContainsSubstring("options.trend") && ContainsSubstring("AugmentedNewton"));
     CHECK_THROWS_WITH(SampledAscent<>{}.solve(problem), ContainsSubstring("options.trend"));
-    CHECK_THROWS_WITH(StochasticSupergradient{}.solve(problem), ContainsSubstring("options.trend"));
     AutomaticSolverOptions options;
     options.blocks_from = 0;  // blocks for all of one input
     CHECK(AutomaticSolver(options).solve(problem).status == Status::converged);

@@ -22,7 +22,7 @@ constexpr double true_width = 0.453;
 constexpr Index samples = 100;
 
 struct Results {
-    Outcomes free, fixed_centers, free_printed, fixed_centers_printed;
+    Outcomes free, fixed_centers, free_printed, fixed_centers_printed, free_chosen, fixed_centers_chosen;
 
     /// Realisations in which PII takes fewer kernels than PII'', between 0 and 1.
     double fewer() const {
@@ -35,9 +35,12 @@ struct Results {
 
 Results run(const Experiment& experiment, Reading reading) {
     const int count = experiment.realisations(), few = experiment.algorithm_one();
-    Results results{Outcomes("PII   defaults", count), Outcomes("PII'' defaults, W = [0.1, 1]", count),
+    Results results{Outcomes("PII   defaults", count),
+                    Outcomes("PII'' defaults, W = [0.1, 1]", count),
                     Outcomes("PII   Algorithm 1 as printed", few),
-                    Outcomes("PII'' Algorithm 1 as printed", few)};
+                    Outcomes("PII'' Algorithm 1 as printed", few),
+                    Outcomes("PII   Algorithm 1, chosen steps", count),
+                    Outcomes("PII'' Algorithm 1, chosen steps", count)};
     const auto make = [&](std::uint64_t seed) {
         return gaussians(terms, true_width, samples, seed, reading);
     };
@@ -47,6 +50,12 @@ Results run(const Experiment& experiment, Reading reading) {
         results.free.set_with_widths(slot, estimator.fit(r.x, r.y).model, r);
         const kernelet::CandidateCenters candidates(r.x, mixture_widths);
         results.fixed_centers.set_with_widths(slot, estimator.fit(r.x, r.y, candidates).model, r);
+        const kernelet::Box box(mixture_lo, mixture_hi, mixture_widths, kernelet::Spacing::uniform);
+        results.free_chosen.set_with_widths(
+            slot, algorithm_one_chosen(r, box, steps_of_centers_and_widths).model(), r);
+        const kernelet::CandidateCenters uniform(r.x, mixture_widths, kernelet::Spacing::uniform);
+        results.fixed_centers_chosen.set_with_widths(
+            slot, algorithm_one_chosen(r, uniform, steps_of_widths).model(), r);
     });
     experiment.repeat("Algorithm 1", few, [&](std::size_t slot, std::uint64_t seed) {
         const Realisation r = make(seed);
@@ -64,6 +73,8 @@ Results run(const Experiment& experiment, Reading reading) {
     print_row(results.fixed_centers);
     print_row(results.free_printed);
     print_row(results.fixed_centers_printed);
+    print_row(results.free_chosen);
+    print_row(results.fixed_centers_chosen);
     return results;
 }
 
@@ -131,9 +142,12 @@ int main(int argc, char** argv) {
         "%.1e, "
         "where PII'' takes %.1f, fewer than PII'' in %.0f %% (centers U(1, 2): %.1f kernels, %.1f); "
         "Algorithm 1 "
-        "%.1f kernels, %.1f in [0.384, 0.648] and %.1f of width 1, MSE %.1e\n",
+        "as printed %.1f kernels, %.1f in [0.384, 0.648] and %.1f of width 1, MSE %.1e, with chosen steps "
+        "%.1f, %.1f, "
+        "%.1f, %.1e\n",
         mean(over.free.kernels), over.free.near_truth(), over.free.widest(), mean(over.free.errors),
         mean(over.fixed_centers.kernels), 100.0 * over.fewer(), mean(printed.free.kernels),
         mean(printed.fixed_centers.kernels), mean(over.free_printed.kernels), over.free_printed.near_truth(),
-        over.free_printed.widest(), mean(over.free_printed.errors));
+        over.free_printed.widest(), mean(over.free_printed.errors), mean(over.free_chosen.kernels),
+        over.free_chosen.near_truth(), over.free_chosen.widest(), mean(over.free_chosen.errors));
 }

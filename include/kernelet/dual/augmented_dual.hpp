@@ -71,7 +71,7 @@ public:
           kernel_values_(problem, q_.nodes),
           tau_(penalty::threshold(problem.gamma)),
           trend_{detail::TrendBasis(problem.trend, problem.points).values(problem.points), {}},
-          scale_(size_of_target()) {
+          scale_(size_about_trend(problem.feasible.target(), trend_)) {
         start();
     }
 
@@ -87,7 +87,7 @@ public:
                 record(best, now, iteration);
                 if (best.status != Status::iteration_limit || iteration >= max_iterations) return best;
                 if (observer && observer(progress(best, iteration, max_iterations)) == Verdict::stop) break;
-                const bool solved = root_mean_square(now.residual) <= inner_accuracy_ * scale_;
+                const bool solved = detail::root_mean_square(now.residual) <= inner_accuracy_ * scale_;
                 if (solved || !improve(now))
                     advance_anchors(now);
                 else if (step_is_stale())
@@ -179,20 +179,6 @@ private:
         return out;
     }
 
-    static double root_mean_square(const Matrix& values) {
-        const double rms = detail::root_mean_square(values);
-        return rms > 0.0 ? rms : std::numeric_limits<double>::min();
-    }
-
-    /// The size of y; about its trend, where that may carry it.
-    double size_of_target() const {
-        const Matrix& y = problem_.feasible.target();
-        const Matrix about = trend_.without(y);
-        constexpr double rounding = 1e-12;  // of what is left where the trend carries all
-        const bool something = detail::max_abs(about) > rounding * detail::max_abs(y);
-        return root_mean_square(something ? about : y);
-    }
-
     void start() {
         const Index outputs = problem_.outputs();
         const Index n = problem_.samples();
@@ -212,38 +198,9 @@ private:
         choose_step();
     }
 
-    /// λ ← the best multiple of itself: g(sλ) = s·min⟨λ, ŷ⟩ − Φ(sλ) is concave in s and ᾱ is linear in it, so
-    /// that a search by thirds costs O(B) a trial and no kernel value.
     void scale_along_ray() {
-        const double linear = problem_.feasible.minimum(lambda_);
-        const Vector lengths = detail::column_norms(field_);
-        const auto g = [&](double s) {
-            double sum = s * linear;
-            for (Index j = 0; j < lengths.size(); ++j)
-                sum -= q_.weights(j) * penalty::conjugate(s * lengths(j), tau_);
-            return sum;
-        };
-        const double largest = detail::max_abs(lengths);
-        if (!(linear > 0.0) || !(largest > 0.0)) {
-            if (!problem_.warm_start) {
-                lambda_.setZero();
-                field_.setZero();
-            }
-            return;
-        }
-        double best = tau_ / largest;  // up to here Φ = 0 and g only grows
-        if (!(best > 0.0)) best = linear / (2.0 * phi(field_, q_.weights, 0.0));  // the maximum, where τ = 0
-        while (g(2.0 * best) > g(best) && best < 1e300) best *= 2.0;
-        double lo = 0.5 * best, hi = 2.0 * best;
-        constexpr int thirds = 40;  // (2/3)^40 = 1e-7 of the bracket
-        for (int iteration = 0; iteration < thirds; ++iteration) {
-            const double third = (hi - lo) / 3.0;
-            if (g(lo + third) < g(hi - third))
-                lo += third;
-            else
-                hi -= third;
-        }
-        best = 0.5 * (lo + hi);
+        const double best = best_multiple(problem_.feasible.minimum(lambda_), field_, q_.weights, tau_);
+        if (!(best > 0.0) && problem_.warm_start) return;  // it may be right up to rounding
         detail::scale(lambda_, best);
         detail::scale(field_, best);
     }

@@ -24,6 +24,22 @@ std::array<Quadrature, 2> other_quadratures(const DualProblem<Kernel, Loss, Doma
     return others;
 }
 
+/// The largest change of D from a quadrature to two others, relative to D, for ᾱ of λ on the first. 2 |supp λ| B kernel
+/// values.
+template <class Kernel, class Loss, class Domain>
+double integration_error(const DualProblem<Kernel, Loss, Domain>& problem, const DualSolution& solution,
+                         const Matrix& field) {
+    if (solution.dual_value == 0.0) return 0.0;
+    const double tau = penalty::threshold(problem.gamma);
+    const double here = phi(field, solution.quadrature.weights, tau);
+    double largest = 0.0;
+    for (const Quadrature& other : other_quadratures(problem, solution.quadrature.nodes.cols())) {
+        const double there = phi(problem.field(solution.lambda, other.nodes), other.weights, tau);
+        largest = std::max(largest, std::abs(there - here) / std::abs(solution.dual_value));
+    }
+    return largest;
+}
+
 /// The certificate of a solution: its own values, and how far D moves on other quadratures. 3 |supp λ| B
 /// kernel values.
 template <class Kernel, class Loss, class Domain>
@@ -47,13 +63,7 @@ Certificate certify(const DualProblem<Kernel, Loss, Domain>& problem, const Dual
     }
     certificate.threshold_ratio = highest > 0.0 ? tau / highest : 0.0;
     if (solution.atomic) return certificate;
-    const double here = phi(field, weights, tau);
-    for (const Quadrature& other : other_quadratures(problem, certificate.nodes)) {
-        const double there = phi(problem.field(solution.lambda, other.nodes), other.weights, tau);
-        if (solution.dual_value != 0.0)
-            certificate.integration_error = std::max(certificate.integration_error,
-                                                     std::abs(there - here) / std::abs(solution.dual_value));
-    }
+    certificate.integration_error = integration_error(problem, solution, field);
     return certificate;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 /// An unpenalised trend in the dual: f = ∫ α k + bT, T the t functions of the trend at the samples, t x n. Maximising
@@ -119,5 +120,14 @@ struct ProximalTrend {
         return values;
     }
 };
+
+/// The root mean square of y about its trend, where that may carry it; never 0.
+inline double size_about_trend(const Matrix& y, const ProximalTrend& trend) {
+    constexpr double rounding = 1e-12;  // of what is left where the trend carries all
+    const Matrix about = trend.without(y);
+    const bool something = detail::max_abs(about) > rounding * detail::max_abs(y);
+    const double size = detail::root_mean_square(something ? about : y);
+    return size > 0.0 ? size : std::numeric_limits<double>::min();
+}
 
 }  // namespace kernelet

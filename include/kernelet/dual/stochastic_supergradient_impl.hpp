@@ -1,11 +1,12 @@
 #pragma once
 
-#include <kernelet/dual/dual_function.hpp>
+#include <kernelet/dual/certificate.hpp>
+#include <kernelet/dual/primal_dual_ascent.hpp>
 #include <kernelet/dual/stochastic_supergradient.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <utility>
 
 namespace kernelet {
@@ -21,10 +22,6 @@ double redundant_radius(const FeasibleSet<Loss>& feasible, double target, Index 
         feasible.scope() == Scope::aggregate ? static_cast<double>(feasible.target().size()) : 1.0;
     return 2.0 * farthest(feasible.loss(), target, feasible.tolerance(i), samples);
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// λ and μ of Algorithm 1.
 struct Multipliers {
@@ -56,31 +53,30 @@ Matrix predict_and_raise(const FeasibleSet<Loss>& feasible, Multipliers& now, do
     return prediction;
 }
 
-}  // namespace detail
-
+/// Algorithm 1 with fixed steps.
 template <class Kernel, class Loss, class Domain>
-DualSolution StochasticSupergradient::solve(const DualProblem<Kernel, Loss, Domain>& problem,
-                                            const ObserverFunction& observer) const {
-    problem.refuse_trend("StochasticSupergradient");
+DualSolution solve_as_printed(const DualProblem<Kernel, Loss, Domain>& problem,
+                              const StochasticSupergradientOptions& options,
+                              const ObserverFunction& observer) {
+    problem.refuse_trend("StochasticSupergradient with given steps");
     const Index n = problem.samples(), outputs = problem.outputs();
     const bool aggregate = problem.feasible.scope() == Scope::aggregate;
     const double tau = penalty::threshold(problem.gamma);
-    detail::Multipliers now{
-        problem.warm_start ? *problem.warm_start : Matrix::Zero(outputs, n),
-        Matrix::Constant(aggregate ? 1 : outputs, aggregate ? 1 : n, options_.initial_mu)};
+    Multipliers now{problem.warm_start ? *problem.warm_start : Matrix::Zero(outputs, n),
+                    Matrix::Constant(aggregate ? 1 : outputs, aggregate ? 1 : n, options.initial_mu)};
     DualSolution solution;
     solution.status = Status::iteration_limit;
     try {
-        for (Index t = 0; t < options_.iterations; ++t) {
+        for (Index t = 0; t < options.iterations; ++t) {
             solution.iterations = t + 1;
-            const Matrix prediction = detail::predict_and_raise(problem.feasible, now, options_.eta_mu);
+            const Matrix prediction = predict_and_raise(problem.feasible, now, *options.eta_mu);
             // d_λ = ŷ_d − (1/B) Σ_k α_d(z_k, w_k) k(x_i, z_k; w_k)
-            const Quadrature batch = problem.draw_random(options_.batch, static_cast<std::uint64_t>(t) + 1);
+            const Quadrature batch = problem.draw_random(options.batch, static_cast<std::uint64_t>(t) + 1);
             const Matrix alpha = thresholded(problem.field(now.lambda, batch.nodes), tau);
             const Matrix values = problem.values(batch.nodes, weighted(alpha, batch.weights));
-            detail::add_scaled(now.lambda, options_.eta_lambda, prediction);
-            detail::add_scaled(now.lambda, -options_.eta_lambda, values);
-            if (!detail::all_finite(now.lambda)) {
+            add_scaled(now.lambda, *options.eta_lambda, prediction);
+            add_scaled(now.lambda, -*options.eta_lambda, values);
+            if (!all_finite(now.lambda)) {
                 now.lambda.setZero();  // η_λ too large: nothing of this run is of use
                 solution.status = Status::diverged;
                 break;
@@ -88,18 +84,112 @@ DualSolution StochasticSupergradient::solve(const DualProblem<Kernel, Loss, Doma
             Progress progress;
             progress.stage = "dual";
             progress.iteration = t;
-            progress.iterations = options_.iterations;
+            progress.iterations = options.iterations;
             if (observer && observer(progress) == Verdict::stop) {
                 solution.status = Status::stopped;
                 break;
             }
         }
-        complete_solution(problem, solution, now.lambda, problem.nodes(options_.evaluation_nodes));
+        complete_solution(problem, solution, now.lambda, problem.nodes(options.evaluation_nodes));
     } catch (const Interrupted&) {
         solution.status = Status::stopped;
         solution.lambda = std::move(now.lambda);
     }
     return solution;
+}
+
+/// Algorithm 1 with chosen steps: one batch after the other, each begun at the λ of the last.
+template <class Kernel, class Loss, class Domain>
+class SupergradientBatches {
+public:
+    using Problem = DualProblem<Kernel, Loss, Domain>;
+
+    SupergradientBatches(const Problem& problem, const StochasticSupergradientOptions& options,
+                         const ObserverFunction& observer)
+        : problem_(problem), options_(options), observer_(observer) {}
+
+    DualSolution solve() {
+        try {
+            for (Index count = options_.batch;; count = std::min(growth * count, options_.max_batch)) {
+                const bool last = problem_.fixed_nodes != nullptr || count == options_.max_batch;
+                Ascent ascent(problem_, batch(count), options_.rank,
+                              lambda_ ? &*lambda_ : problem_.warm_start);
+                // Too few nodes may not carry data that more of them do; and integrals that agree at a λ do not make
+                // it the λ of more nodes, so that the first batch is never the last.
+                const bool solved = improve(ascent, last ? 1.0 : rough);
+                if (!last && (!solved || count == options_.batch || !integrals_agree())) {
+                    if (finished()) return std::move(best_);
+                    lambda_ = std::move(best_.lambda);
+                    continue;
+                }
+                if (!last) improve(ascent, 1.0);
+                return std::move(best_);
+            }
+        } catch (const Interrupted&) {
+            best_.status = Status::stopped;
+        }
+        return std::move(best_);
+    }
+
+private:
+    using Ascent = PrimalDualAscent<Kernel, Loss, Domain>;
+
+    static constexpr Index growth = 4;
+    // On a batch that may not be the last: the multiple of the goals, and the share of the iterations.
+    static constexpr double rough = 3.0;
+    static constexpr Index rough_share = 10;
+
+    bool finished() const { return best_.status == Status::stopped || best_.status == Status::diverged; }
+
+    /// Whether the goals, times `slack`, are met.
+    bool improve(Ascent& ascent, double slack) {
+        const double all = slack * problem_.slack;
+        const Index left = std::max<Index>(1, options_.iterations - done_);
+        const Index most = slack > 1.0 ? std::min(left, options_.iterations / rough_share) : left;
+        best_ =
+            ascent.run({all * options_.gap, all * options_.violation}, most, [&](const DualSolution& now) {
+                Progress progress;
+                progress.stage = "dual";
+                progress.iteration = done_ + now.iterations - 1;
+                progress.iterations = options_.iterations;
+                progress.dual_value = now.dual_value;
+                progress.gap = now.relative_gap();
+                return !observer_ || observer_(progress) != Verdict::stop;
+            });
+        best_.iterations = done_ += best_.iterations;
+        return best_.status == Status::converged;
+    }
+
+    /// The nodes given; else the domain's rule, which stratifies it, or the next nodes of a low-discrepancy sequence.
+    Quadrature batch(Index count) {
+        if (problem_.fixed_nodes != nullptr) return *problem_.fixed_nodes;
+        if (std::optional<Quadrature> rule = problem_.domain.rule(count)) return std::move(*rule);
+        drawn_ += count;
+        return problem_.draw(drawn_ - count, count);
+    }
+
+    /// Whether D at the best λ is the same on nodes that it has not seen.
+    bool integrals_agree() const {
+        const Matrix field = problem_.field(best_.lambda, best_.quadrature.nodes);
+        return integration_error(problem_, best_, field) <= options_.integration;
+    }
+
+    const Problem& problem_;
+    const StochasticSupergradientOptions& options_;
+    const ObserverFunction& observer_;
+    std::optional<Matrix> lambda_{};  // of the last batch
+    DualSolution best_{};             // of the last batch
+    Index done_ = 0;                  // iterations
+    Index drawn_ = 0;                 // nodes
+};
+
+}  // namespace detail
+
+template <class Kernel, class Loss, class Domain>
+DualSolution StochasticSupergradient::solve(const DualProblem<Kernel, Loss, Domain>& problem,
+                                            const ObserverFunction& observer) const {
+    if (options_.as_printed()) return detail::solve_as_printed(problem, options_, observer);
+    return detail::SupergradientBatches<Kernel, Loss, Domain>(problem, options_, observer).solve();
 }
 
 }  // namespace kernelet
