@@ -81,7 +81,7 @@ template <class Problem>
 SketchedMetric sketched_metric(const Problem& problem, const Vector& weights,
                                const NodeValues<Problem>& values, Index rank) {
     constexpr std::uint64_t stream = 71;
-    constexpr double room = 1.2;  // over the estimate of four power iterations
+    constexpr double room = 1.5;  // over four power iterations, which end below the largest eigenvalue
     // `rest` divides differences of predictions: below this fraction of the largest eigenvalue they are rounding.
     constexpr double least_rest = 1e-5;
     const detail::CounterRandom random(problem.seed, stream);
