@@ -127,7 +127,8 @@ struct CriterionOptions {
 
 /// Noise, priors and the number of kernels by the evidence of models, see EvidenceSearch.
 struct EvidenceOptions {
-    /// Searches after the first; 0: the noise is that of neighbouring samples and the price that of Criterion.
+    /// Most searches after the first and those that choose the trend; 0: none of these, the noise is that of neighbouring
+    /// samples and the price that of Criterion.
     Index max_rounds = 12;
     /// −2 log evidence, twice the nats, that each further kernel must gain: a preference for fewer. By the scale of Kass
     /// and Raftery (1995), less than 2 is "not worth more than a bare mention".

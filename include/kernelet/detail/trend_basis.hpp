@@ -4,6 +4,7 @@
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/types.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace kernelet::detail {
@@ -21,9 +22,13 @@ public:
         inverse_ = Vector::Zero(xt.cols());
         for (Index c = 0; c < xt.cols(); ++c) {
             mean_(c) = sum(ConstBlock(xt).columns(c, 1)) / n;
-            double squares = 0.0;
-            for (Index i = 0; i < xt.rows(); ++i) squares += (xt(i, c) - mean_(c)) * (xt(i, c) - mean_(c));
-            if (squares > 0.0) inverse_(c) = std::sqrt(n / squares);
+            double squares = 0.0, largest = 0.0;
+            for (Index i = 0; i < xt.rows(); ++i) {
+                squares += (xt(i, c) - mean_(c)) * (xt(i, c) - mean_(c));
+                largest = std::max(largest, std::abs(xt(i, c)));
+            }
+            constexpr double rounding = 1e-13;  // the mean of equal numbers may differ from them
+            if (std::sqrt(squares / n) > rounding * largest) inverse_(c) = std::sqrt(n / squares);
         }
     }
 

@@ -15,12 +15,12 @@ namespace kernelet {
 
 namespace detail {
 
-/// Of one output: minimises Σ_i |λ_i| exp(sign(λ_i) T_i·c), which is convex in c and whose gradient is T λ(c)',
+/// Minimises, for one output, Σ_i |λ_i| exp(sign(λ_i) T_i·c), which is convex in c and whose gradient is T λ(c)',
 /// λ(c) = λ_i exp(sign(λ_i) T_i·c), by Newton's method. Where no c is best (a line separates the signs), λ ← 0.
 template <class Scalar = double>
 void balance_output(Matrix& lambda, Index o, const Matrix& functions) {
     constexpr int max_steps = 60;
-    constexpr double least_left = 1e-9, longest = 1.0, accuracy = 1e-15;
+    constexpr double least_left = 1e-9, longest = 1.0, accuracy = 1e-15, balanced_up_to = 1e-10;
     const Index n = lambda.cols(), t = functions.rows();
     const auto total = [&] {
         double sum = 0.0;
@@ -28,6 +28,7 @@ void balance_output(Matrix& lambda, Index o, const Matrix& functions) {
         return sum;
     };
     const double first = total();
+    double before = std::numeric_limits<double>::infinity();
     for (int step = 0; step < max_steps; ++step) {
         Matrix hessian = Matrix::Zero(t, t);
         Vector gradient = Vector::Zero(t);
@@ -40,7 +41,10 @@ void balance_output(Matrix& lambda, Index o, const Matrix& functions) {
         }
         const double left = total();
         if (!(left > least_left * first)) break;
-        if (max_abs(gradient) <= accuracy * left) return;
+        const double off = max_abs(gradient) / left;
+        if (off <= accuracy || (off <= balanced_up_to && off > 0.5 * before))
+            return;  // as close as rounding allows
+        before = off;
         add_to_diagonal(hessian, accuracy * left);
         if (!cholesky<Scalar>(hessian)) break;
         cholesky_solve<Scalar>(hessian, gradient);
@@ -57,7 +61,6 @@ void balance_output(Matrix& lambda, Index o, const Matrix& functions) {
             const double sign = lambda(o, i) < 0.0 ? -1.0 : 1.0;
             lambda(o, i) *= std::exp(-sign * length * along(i));
         }
-        if (step + 1 == max_steps && length == 1.0) return;  // as close as rounding allows
     }
     for (Index i = 0; i < n; ++i) lambda(o, i) = 0.0;
 }

@@ -12,8 +12,8 @@ namespace kernelet {
 
 /// The proximal step of λ in the metric P = s(rest·I + V'V),
 ///     λ⁺ = argmax over λ of  min over ŷ ∈ C of ⟨λ, ŷ⟩ − ⟨f, λ⟩ − ½‖λ − λ_k‖²_P,
-/// which is the step of Algorithm 1, line 5, with μ eliminated and P in place of 1/η_λ. With V and rest from here on those
-/// of P, s included: through the r numbers β = V(λ − λ_k) per output (Becker and Fadili 2012): for given β
+/// which is the step of Algorithm 1, line 5, with μ eliminated and P in place of 1/η_λ. In what follows V and rest include
+/// s. The step depends on r numbers per output, β = V(λ − λ_k) (Becker and Fadili 2012): for given β
 ///     λ(β) = λ_k + (ŷ − f − βV)/rest,   ŷ = P_C(f + βV − rest·λ_k),
 /// and the root of F(β) = β − (λ(β) − λ_k)V' is found by Newton's method; F is the gradient of a convex function, and its
 /// slope I + V(I − J)V'/rest, J that of the projection, is positive definite. O(n r²) per Newton step.
@@ -32,13 +32,14 @@ public:
     /// From λ_k and f, both q x n.
     Result operator()(const Matrix& lambda, const Matrix& prediction) const {
         constexpr int max_steps = 30;
-        constexpr double accuracy = 1e-3;
+        constexpr double accuracy = 1e-3, rounding = 1e-12;
         Point now = at(lambda, prediction, Matrix::Zero(lambda.rows(), metric_.factor.rows()));
         bool exact = false;
         for (int step = 0; step < max_steps; ++step) {
             // λ(β) is the exact step for f + FV instead of f.
             const double error = root_ * detail::norm(detail::product(now.gradient, metric_.factor));
-            exact = error <= accuracy * detail::norm(Matrix(now.hat.point - prediction));
+            exact = error <= accuracy * detail::norm(Matrix(now.hat.point - prediction)) +
+                                 rounding * detail::norm(prediction);
             if (exact) break;
             const Matrix direction = newton_direction(now);
             if (!advance(lambda, prediction, direction, now)) break;

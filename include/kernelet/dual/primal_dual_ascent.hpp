@@ -17,7 +17,8 @@
 
 namespace kernelet {
 
-/// λ with α at the nodes of one batch, all linear in each other, so that averages of them belong together.
+/// λ and α at the nodes of one batch, with ᾱ, which is linear in λ, and f, which is linear in α: means of points are
+/// points.
 struct PrimalDualPoint {
     Matrix lambda{};      ///< q x n
     Matrix field{};       ///< ᾱ, q x B
@@ -48,7 +49,7 @@ struct PrimalDualPoint {
 /// Averages over the iterations since the last restart are a candidate at each check; where a candidate has improved
 /// enough the method begins again from it (restarts: Applegate, Hinder, Lu, Lubin 2023). P bounds K along every step, or
 /// is raised. Memory O(r n + B); per iteration one pass over samples and nodes, one over the nodes that are on, and
-/// O(r² n). Holds references.
+/// O(r² n); per check, every fifth iteration, up to three passes more where there is a trend. Holds references.
 template <class Kernel, class Loss, class Domain>
 class PrimalDualAscent {
 public:
@@ -84,18 +85,21 @@ public:
     template <class Report>
     DualSolution run(const Goals& goals, Index max_iterations, const Report& report) {
         goals_ = goals;
-        DualSolution best = solution_at(now_);
-        double merit = merit_of(best);
-        restarted_merit_ = merit;
-        restarted_ = 0;
+        DualSolution& best = best_.solution;
+        best.status = Status::iteration_limit;
+        best.iterations = 0;
         try {
+            if (best.lambda.size() == 0) best_ = candidate_at(now_);
+            restarted_merit_ = merit_of(best_);
+            if (!(metric_.largest > 0.0))  // no kernel reaches a sample
+                best.status = restarted_merit_ <= 1.0 ? Status::converged : Status::infeasible;
             for (Index k = 1; k <= max_iterations && best.status == Status::iteration_limit; ++k) {
                 iterate();
                 best.iterations = k;
                 if (!detail::all_finite(now_.lambda))
                     best.status = Status::diverged;
                 else if (k % check_every == 0 || k == max_iterations)
-                    check(k, best, merit);
+                    check();
                 if (!report(best) && best.status == Status::iteration_limit) best.status = Status::stopped;
             }
         } catch (const Interrupted&) {
@@ -105,9 +109,16 @@ public:
     }
 
 private:
+    /// What a point says of the optimum. P is the cost of an α that need not be feasible: making it so costs about
+    /// ⟨λ, f − P_C(f)⟩ more.
+    struct Candidate {
+        DualSolution solution{};
+        double price{};  ///< |⟨λ, f − P_C(f)⟩|
+    };
+
     static constexpr Index check_every = 5;
-    // Of the merit at the last restart, where the next is worth it, and of all iterations, after which it is due (the
-    // constants of PDLP).
+    // A restart is worth it where the merit is this fraction of that at the last one, and due after this fraction of all
+    // iterations (as in PDLP, Applegate et al. 2021, whose fractions are 0.2, 0.8 and 0.36).
     static constexpr double enough = 0.4;
     static constexpr double longest_share = 0.36;
     // s follows the root of the ratio of what is left of gap and violation, by at most this factor per restart; what is
@@ -116,30 +127,33 @@ private:
     static constexpr double easier = 4.0;  // multiple of `rest` after a step that could not be computed
 
     /// Compares the last point and the average with the best so far, and begins again where that is worth it.
-    void check(Index k, DualSolution& best, double& merit) {
-        DualSolution last = solution_at(now_), mean = solution_at(average_);
+    void check() {
+        Candidate last = candidate_at(now_), mean = candidate_at(average_);
         const bool take_mean = merit_of(mean) < merit_of(last);
-        DualSolution& candidate = take_mean ? mean : last;
+        Candidate& candidate = take_mean ? mean : last;
         const double reached = merit_of(candidate);
         const double ratio = (gap_merit(candidate) + met) / (violation_merit(candidate) + met);
-        if (reached <= merit) {
-            best = std::move(candidate);
-            merit = reached;
-        }
-        best.iterations = k;
-        if (merit <= 1.0)
-            best.status = Status::converged;
-        else if (InfeasibilityTest{}.proves(problem_, best.lambda, values_.field(best.lambda), q_.weights))
-            best.status = Status::infeasible;
-        const bool long_ago = static_cast<double>(k - restarted_) >= longest_share * static_cast<double>(k);
+        if (reached <= merit_of(best_)) take(std::move(candidate));
+        const auto since = static_cast<double>(iterations_ - restarted_);
+        const bool long_ago = since >= longest_share * static_cast<double>(iterations_);
         if (reached > enough * restarted_merit_ && !long_ago) return;
         if (take_mean) now_ = average_;
         before_ = now_.prediction;
         s_ *= std::isfinite(ratio) ? std::clamp(std::sqrt(ratio), 1.0 / most_change, most_change) : 1.0;
         averaged_ = 0;
         average_ = now_;
-        restarted_ = k;
+        restarted_ = iterations_;
         restarted_merit_ = reached;
+    }
+
+    void take(Candidate candidate) {
+        candidate.solution.iterations = best_.solution.iterations;
+        best_ = std::move(candidate);
+        if (merit_of(best_) <= 1.0)
+            best_.solution.status = Status::converged;
+        else if (InfeasibilityTest{}.proves(problem_, best_.solution.lambda,
+                                            values_.field(best_.solution.lambda), q_.weights))
+            best_.solution.status = Status::infeasible;
     }
 
     /// The trend as t more nodes without a penalty, whose step is that of the strongest direction of K.
@@ -207,6 +221,7 @@ private:
     }
 
     void iterate() {
+        ++iterations_;
         Matrix ahead = now_.prediction;  // 2f − f_before
         detail::scale(ahead, 2.0);
         detail::add_scaled(ahead, -1.0, before_);
@@ -214,7 +229,8 @@ private:
         Matrix& lambda = step.lambda;
         Matrix field = values_.field(lambda);
         // C is a polyhedron for some losses: through a metric of smaller condition the next step is easier to compute.
-        if (!step.exact) metric_.rest *= easier;
+        if (!step.exact)
+            metric_.rest = std::max(metric_.rest, std::min(easier * metric_.rest, metric_.largest));
         raise_rest(lambda - now_.lambda, field - now_.field);
         now_.lambda = std::move(lambda);
         now_.field = std::move(field);
@@ -245,33 +261,48 @@ private:
         const double field_length = weighted_norm(field_step);
         const Matrix along = detail::product_nt(step, metric_.factor);
         const double squares = detail::squared_norm(step);
-        const double missing = field_length * field_length - detail::squared_norm(along);
+        double missing = field_length * field_length - detail::squared_norm(along);
+        if (trend_.exists())  // V has the functions of the trend too
+            missing += trend_curvature_ * detail::squared_norm(detail::product_nt(step, trend_.functions));
         if (missing > metric_.rest * squares && squares > 0.0) metric_.rest = room * missing / squares;
     }
 
-    /// What a point says of the optimum: D at λ, in the trend's subspace where there is one, P and the violation of α.
-    DualSolution solution_at(const PrimalDualPoint& point) const {
-        DualSolution out;
-        out.quadrature = q_;
-        out.lambda = point.lambda;
-        out.alpha = point.alpha;
-        out.trend = point.trend;
-        if (trend_.exists()) out.lambda = balanced(std::move(out.lambda), trend_.functions);
+    /// D at λ, in the trend's subspace where there is one, P and the violation of α.
+    Candidate candidate_at(const PrimalDualPoint& point) const {
+        Candidate out;
+        DualSolution& s = out.solution;
+        s.quadrature = q_;
+        s.lambda = point.lambda;
+        s.alpha = point.alpha;
+        s.trend = point.trend;
+        if (trend_.exists()) s.lambda = balanced(std::move(s.lambda), trend_.functions);
         const double phi_here =
-            phi(trend_.exists() ? values_.field(out.lambda) : point.field, q_.weights, tau_);
-        out.dual_value = problem_.feasible.minimum(out.lambda) - phi_here;
-        out.primal_value = primal_cost(point.alpha, q_.weights, tau_);
-        out.violation = problem_.feasible.violation(point.prediction);
+            phi(trend_.exists() ? values_.field(s.lambda) : point.field, q_.weights, tau_);
+        s.dual_value = problem_.feasible.minimum(s.lambda) - phi_here;
+        s.primal_value = primal_cost(point.alpha, q_.weights, tau_);
+        s.violation = problem_.feasible.violation(point.prediction);
+        Matrix outside = point.prediction;
+        detail::add_scaled(outside, -1.0, problem_.feasible.project(point.prediction).point);
+        out.price = std::abs(detail::dot(s.lambda, outside));
         return out;
     }
 
     /// At most 1 where the goals are met.
-    double merit_of(const DualSolution& s) const {
-        const double merit = std::max(gap_merit(s), violation_merit(s));
+    double merit_of(const Candidate& c) const {
+        const double merit = std::max(gap_merit(c), violation_merit(c));
         return std::isnan(merit) ? std::numeric_limits<double>::infinity() : merit;
     }
-    double gap_merit(const DualSolution& s) const { return std::abs(s.relative_gap()) / goals_.gap; }
-    double violation_merit(const DualSolution& s) const { return s.violation / (goals_.violation * scale_); }
+    /// Of the gap as it is, and of the gap with the price of the violation added.
+    double gap_merit(const Candidate& c) const {
+        const DualSolution& s = c.solution;
+        const double priced = relative_gap(s.primal_value + c.price, s.dual_value);
+        return std::max(std::abs(s.relative_gap()), std::abs(priced)) / goals_.gap;
+    }
+    double violation_merit(const Candidate& c) const {
+        const double scale = std::max(std::abs(c.solution.primal_value), std::abs(c.solution.dual_value));
+        return std::max(c.solution.violation / (goals_.violation * scale_),
+                        scale > 0.0 ? c.price / (goals_.gap * scale) : 0.0);
+    }
 
     const Problem& problem_;
     Quadrature q_;
@@ -286,7 +317,8 @@ private:
     PrimalDualPoint now_{}, average_{};
     Index averaged_ = 0;  // points in the average
     Matrix before_{};     // the prediction of the iteration before
-    Index restarted_ = 0;
+    Candidate best_{};    // of all checks
+    Index iterations_ = 0, restarted_ = 0;
     double restarted_merit_ = 0.0;
 };
 

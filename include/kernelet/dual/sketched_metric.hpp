@@ -10,7 +10,7 @@
 
 namespace kernelet {
 
-/// P = rest·I + V'V, an upper bound of K = ∫ k(x_i, ·) k(x_j, ·) dρ: the matrix that takes the place of 1/η_λ. K is
+/// P = rest·I + V'V, an estimate from above of K = ∫ k(x_i, ·) k(x_j, ·) dρ: the matrix that takes the place of 1/η_λ. K is
 /// numerically singular, its eigenvalues fall by many decades: with one number for all directions, a supergradient method
 /// crawls along most of them. Here V'V carries the leading eigenvalues, and `rest` bounds the others.
 struct SketchedMetric {
@@ -28,7 +28,7 @@ struct SketchedMetric {
 
 namespace detail {
 
-/// K Ω' for rows Ω, r x n, on nodes. O(n B) kernel values and O(r n B) multiplications.
+/// ΩK for rows Ω, r x n, on nodes. O(n B) kernel values and O(r n B) multiplications.
 template <class Problem>
 Matrix gram_rows(const NodeValues<Problem>& values, const Vector& weights, const Matrix& rows) {
     return values.values(with_scaled_columns(values.field(rows), weights.data()));
@@ -75,8 +75,8 @@ double largest_left(const NodeValues<Problem>& values, const Vector& weights, co
 
 /// A metric from `rank` random combinations of the samples and one subspace iteration (Halko, Martinsson, Tropp 2011;
 /// Nyström's form of Tropp, Yurtsever, Udell, Cevher 2017). All nodes are used: K on a part of them differs from K by more
-/// than its small eigenvalues. The estimate of `rest` may be low: who uses the metric checks it along its steps.
-/// O(r n (r + B)) and 14 passes over samples and nodes.
+/// than its small eigenvalues. The estimate of `rest` may be low: the caller checks it along its steps.
+/// O(r n (r + B)) and 28 passes over samples and nodes.
 template <class Problem>
 SketchedMetric sketched_metric(const Problem& problem, const Vector& weights,
                                const NodeValues<Problem>& values, Index rank) {
@@ -93,7 +93,9 @@ SketchedMetric sketched_metric(const Problem& problem, const Vector& weights,
     SketchedMetric out;
     for (int pass = 0; pass < 2; ++pass)
         rows = detail::nystrom_factor(rows, detail::gram_rows(values, weights, rows));
-    out.largest = detail::largest_left(values, weights, Matrix(0, n), Matrix::Ones(1, n));
+    const Matrix none(0, n);
+    out.largest = std::max(detail::largest_left(values, weights, none, Matrix::Ones(1, n)),
+                           detail::largest_left(values, weights, none, probe));
     out.rest = std::max(room * detail::largest_left(values, weights, rows, probe), least_rest * out.largest);
     out.set_factor(std::move(rows));
     return out;

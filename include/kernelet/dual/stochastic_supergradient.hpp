@@ -20,8 +20,7 @@ struct StochasticSupergradientOptions {
     /// Relative gap, and violation of the averaged α relative to the size of y, at which the dual counts as solved.
     double gap = 5e-3;
     double violation = 5e-3;
-    /// A batch grows fourfold, all nodes new, while D changes by more than this, relative to it, on as many nodes that λ
-    /// has not seen ...
+    /// A batch grows fourfold while D changes by more than this, relative to it, on other nodes ...
     double integration = 5e-3;
     Index max_batch = 16384;  ///< ... up to this.
     /// r of the metric, see SketchedMetric: n r numbers are held.
@@ -55,11 +54,12 @@ struct StochasticSupergradientOptions {
 ///
 /// Where they are not, nothing is left to tune, see PrimalDualAscent: μ is eliminated by a proximal step on λ; K = ∫kk,
 /// sketched at rank r, takes the place of 1/η_λ; α moves by proximal steps to its threshold, so that its averages are
-/// feasible and the gap is known on the way; batches are runs of one randomly shifted low-discrepancy sequence, kept until
-/// the dual is solved on them, and grow until D agrees on nodes that λ has not seen. It stops on the gap. Fresh nodes in
+/// feasible and the gap is known on the way; a batch is an order of the domain's rule or, where it has none, the next run
+/// of a randomly shifted low-discrepancy sequence; it is kept until the dual is solved on it, and batches grow until D
+/// agrees on other nodes. It stops on the gap. Fresh nodes in
 /// every step do not allow such steps: the noise of a batch of B nodes is multiplied by K⁻¹, and B would have to exceed
 /// the largest k'P⁻¹k of a node, thousands, for the iteration to be stable. Any loss, scope, number of outputs and trend;
-/// memory O(r n + B), where AugmentedNewton has O(n²) or O(n B) work per step and SampledAscent one of these inside.
+/// memory O(r n + B), where AugmentedNewton holds n² numbers or those of the nodes that are on squared.
 class StochasticSupergradient {
 public:
     explicit StochasticSupergradient(StochasticSupergradientOptions options = {}) : options_(options) {

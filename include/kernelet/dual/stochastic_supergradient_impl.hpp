@@ -111,15 +111,18 @@ public:
     DualSolution solve() {
         try {
             for (Index count = options_.batch;; count = std::min(growth * count, options_.max_batch)) {
-                const bool last = problem_.fixed_nodes != nullptr || count == options_.max_batch;
-                Ascent ascent(problem_, batch(count), options_.rank,
+                Quadrature nodes = batch(count);
+                // A rule has no more nodes than its finest order, whatever the budget.
+                const bool last = problem_.fixed_nodes != nullptr || count == options_.max_batch ||
+                                  nodes.nodes.cols() <= best_.quadrature.nodes.cols();
+                Ascent ascent(problem_, std::move(nodes), options_.rank,
                               lambda_ ? &*lambda_ : problem_.warm_start);
                 // Too few nodes may not carry data that more of them do; and integrals that agree at a λ do not make
                 // it the λ of more nodes, so that the first batch is never the last.
                 const bool solved = improve(ascent, last ? 1.0 : rough);
                 if (!last && (!solved || count == options_.batch || !integrals_agree())) {
                     if (finished()) return std::move(best_);
-                    lambda_ = std::move(best_.lambda);
+                    lambda_ = best_.lambda;
                     continue;
                 }
                 if (!last) improve(ascent, 1.0);
@@ -138,16 +141,18 @@ private:
     // On a batch that may not be the last: the multiple of the goals, and the share of the iterations.
     static constexpr double rough = 3.0;
     static constexpr Index rough_share = 10;
+    static constexpr double loosest = 0.02;  // goal, whatever the slack
 
     bool finished() const { return best_.status == Status::stopped || best_.status == Status::diverged; }
 
     /// Whether the goals, times `slack`, are met.
     bool improve(Ascent& ascent, double slack) {
         const double all = slack * problem_.slack;
-        const Index left = std::max<Index>(1, options_.iterations - done_);
+        const auto goal = [&](double asked) { return std::min(all * asked, std::max(asked, loosest)); };
+        const Index left = std::max<Index>(0, options_.iterations - done_);
         const Index most = slack > 1.0 ? std::min(left, options_.iterations / rough_share) : left;
         best_ =
-            ascent.run({all * options_.gap, all * options_.violation}, most, [&](const DualSolution& now) {
+            ascent.run({goal(options_.gap), goal(options_.violation)}, most, [&](const DualSolution& now) {
                 Progress progress;
                 progress.stage = "dual";
                 progress.iteration = done_ + now.iterations - 1;
@@ -168,7 +173,8 @@ private:
         return problem_.draw(drawn_ - count, count);
     }
 
-    /// Whether D at the best λ is the same on nodes that it has not seen.
+    /// Whether D at the best λ is the same on other nodes, those of its certificate. The next nodes of the sequence would
+    /// not do: runs of it stratify each other and agree better than either agrees with ρ.
     bool integrals_agree() const {
         const Matrix field = problem_.field(best_.lambda, best_.quadrature.nodes);
         return integration_error(problem_, best_, field) <= options_.integration;

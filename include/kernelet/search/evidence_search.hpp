@@ -77,18 +77,19 @@ private:
     /// One round with the trend of the problem; where that is left to the evidence, one with a linear one, and where that
     /// is better, one with its constant alone; then rounds with the best of these.
     void improve() {
-        if (!may_go_on()) return;
-        accepts(refined(1.0, best_.found.trend));
+        const double gain = may_go_on() ? accepts(refined(1.0, best_.found.trend)) : 0.0;
         const bool free = options_.asked_trend() == Trend::automatic && problem_.loss.is_squared();
-        if (free && may_go_on() && accepts(refined(1.0, Trend::linear)) > 0.0 && may_go_on())
-            accepts(refined(1.0, Trend::constant));
-        improve_at_falling_prices();
+        // Also for a model without kernels: a plane may be all there is.
+        const bool linear = free && !stopped() && accepts(refined(1.0, Trend::linear)) > 0.0;
+        if (linear && !stopped()) accepts(refined(1.0, Trend::constant));
+        // Where nothing was accepted, the same round would be searched again.
+        improve_at_falling_prices(gain > 0.0 || linear ? 1.0 : limits().price_decrease);
     }
 
-    bool may_go_on() const { return best_.found.bound != Bound::observer && best_.found.model.size() > 0; }
+    bool stopped() const { return best_.found.bound == Bound::observer; }
+    bool may_go_on() const { return !stopped() && best_.found.model.size() > 0; }
 
-    void improve_at_falling_prices() {
-        double price = 1.0;
+    void improve_at_falling_prices(double price) {
         for (Index round = 0; round < limits().max_rounds && price >= limits().min_price; ++round) {
             if (!may_go_on()) return;
             if (!(accepts(refined(price, best_.found.trend)) > limits().gain_per_kernel))
