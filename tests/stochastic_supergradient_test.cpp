@@ -16,7 +16,7 @@ using namespace kernelet;
 #ifdef NDEBUG
 constexpr Index samples = 101;
 #else
-constexpr Index samples = 31;  // sanitizers are slow
+constexpr Index samples = 31;                                   // sanitizers are slow
 #endif
 
 /// Labels and values on a line, with all that a DualProblem refers to.
@@ -60,8 +60,12 @@ Matrix function_of(const Problem& problem, const DualSolution& s) {
 }
 
 std::vector<AnyLoss> losses() {
+#ifdef NDEBUG
     return {SquaredLoss{}, EpsilonInsensitiveLoss(0.05), HuberLoss(0.3), QuantileLoss(0.3), HingeLoss{},
             LogisticLoss{}};
+#else
+    return {SquaredLoss{}, QuantileLoss(0.3), LogisticLoss{}};  // sanitizers are slow
+#endif
 }
 
 }  // namespace supergradient_test
@@ -143,6 +147,7 @@ TEST_CASE("steps that are chosen: gap, violation and D of every loss, scope, tre
         problem.trend = trend;
         AugmentedNewtonOptions fine;
         fine.stopping.gap = 1e-3;
+        fine.max_iterations = 120;  // labels with a tolerance for each take them all
         const DualSolution unsparse = AugmentedNewton(fine).solve(problem);
         problem.gamma = support::gamma_of(problem, unsparse, GENERATE(0.0, 0.5));
         CAPTURE(static_cast<int>(scope), outputs, static_cast<int>(trend), which, problem.gamma);
