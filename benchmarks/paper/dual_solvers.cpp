@@ -1,7 +1,7 @@
 // Seconds to a relative gap of 5e-2, 1e-2 and 1e-3, each solver on the same problem (threshold at half of the highest
 // |alpha-bar| without sparsity, tolerance twice the noise). AugmentedNewton and CoordinateAscent integrate on the same
 // nodes; SampledAscent and StochasticSupergradient take nodes in numbers that grow until the integrals agree to 1 %. One row
-// per solver and problem; "-": not reached within the time limit, with the gap it got to. A gap counts only where alpha is
+// per solver and problem; "-": not reached within the time limit or the iterations of the solver, with the gap it got to. A gap counts only where alpha is
 // within 1e-4 of the size of y of the tolerance, 5e-3 for StochasticSupergradient. Numbers held: AugmentedNewton n^2 up to
 // 1500 samples, else n and the nodes squared that are on; CoordinateAscent and SampledAscent n + B;
 // StochasticSupergradient 65 n + B; each up to 16 MB of kernel values more.
