@@ -49,6 +49,8 @@ libsvm        libsvm-dev          libsvm-devel            libsvm
 dlib          libdlib-dev         dlib-devel              dlib
 lapack        liblapack-dev       lapack-devel            -
 time          time                time                    gnu-time
+mpi           libopenmpi-dev      openmpi-devel           open-mpi
+mpirun        openmpi-bin         openmpi                 open-mpi
 '
 
 package_of() { # what manager
@@ -100,6 +102,7 @@ present() {
         dlib) has_file include/dlib/svm.h ;;
         lapack) links g++ -llapack -lblas ;;
         time) [ -x /usr/bin/time ] ;;
+        mpi) command -v mpicxx ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }
@@ -196,7 +199,7 @@ demo() {
 }
 
 run_tests() {
-    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format clang-tidy
+    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format clang-tidy mpi mpirun
     check g++ cmake ninja eigen gnuplot catch2 clang sanitizers # the rest is left out where it is not to be had
     skipped=
     check_format

@@ -6,9 +6,8 @@
 namespace kernelet::detail {
 
 template Samples checked_samples<double>(const FitProblem&, Samples);
-template ErasedFit fit_samples<double>(const FitProblem&, const Samples&, ObserverFunction, const WarmStart&);
-template ErasedFit fit_on_domain<double>(const FitProblem&, const Samples&, const AnyDomain&,
-                                         ObserverFunction);
+template ErasedFit fit_samples<double>(const FitProblem&, const Samples&, FitRequest);
+template ErasedFit fit_source<double>(const FitProblem&, const AnySource&, FitRequest);
 
 template <class Build>
 void CompiledBuild<Build>::flags_must_match() {}

@@ -1,7 +1,7 @@
 # Data flows one way: a header includes only what stands left of its folder in the flow, directly and through headers of
 # the root. Usage: cmake -D include=<include/kernelet> -P include_graph.cmake
 cmake_minimum_required(VERSION 3.24)
-set(flow detail kernels losses domains dual field peaks search model)
+set(flow detail sources kernels losses domains dual field peaks search model)
 set(beside multiclass baselines validation) # use the flow; nothing of the flow uses them
 set(neutral version types concepts report options search_options observers) # of the root: left of every folder but detail
 

@@ -93,4 +93,18 @@ template <class O>
 concept Observer =
     std::invocable<O&, const Progress&> && std::same_as<std::invoke_result_t<O&, const Progress&>, Verdict>;
 
+/// Samples that are read in blocks, as often as a fit asks for them, in any order.
+///     size(), dimension(), outputs()   n, d and q; q may be 0 where samples are only predicted
+///     read(first, count, x, y, weights)   writes samples first ... first + count − 1: x is d x count, y q x count,
+///                              weights count, all one before the call. Throws where they cannot be read.
+/// Every pass must return the same numbers; a fit compares checksums and throws SourceError where it does not.
+/// Thread safety: const members are called from many threads at once.
+template <class S>
+concept SampleSource = requires(const S& source, Index number, MatrixRef matrix, VectorRef vector) {
+    { source.size() } -> std::convertible_to<Index>;
+    { source.dimension() } -> std::convertible_to<Index>;
+    { source.outputs() } -> std::convertible_to<Index>;
+    { source.read(number, number, matrix, matrix, vector) } -> std::same_as<void>;
+};
+
 }  // namespace kernelet

@@ -9,9 +9,11 @@
 #include <kernelet/losses/any_loss.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/report.hpp>
+#include <kernelet/sources/any_source.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 
 /// The boundary between an estimator, a template of kernel, loss and solver, and the fit, which is compiled once
@@ -81,17 +83,24 @@ struct ErasedFit {
     Matrix field_x{};       ///< the samples of the dual, d x m
     Matrix field_lambda{};  ///< q x m
     Report report{};
-    Matrix multipliers{};  ///< λ, q x n, in the order of the samples given
+    Matrix
+        multipliers{};  ///< λ, q x n, in the order of the samples given; of those held where a source was given
 };
 
-/// samples → dual → field → peaks → search → model, on the domain read off the samples.
-template <class Scalar = double>
-ErasedFit fit_samples(const FitProblem& problem, const Samples& samples, ObserverFunction observer,
-                      const WarmStart& warm);
+/// What a fit is given beside its samples.
+struct FitRequest {
+    std::optional<AnyDomain> domain{};  ///< read off the samples where none is given
+    ObserverFunction observer{};
+    WarmStart warm{};
+    bool keeps_multipliers = false;  ///< returns λ and prices of all n samples, not of none
+};
 
-/// The same on a domain that was given.
+/// samples → dual → field → peaks → search → model.
 template <class Scalar = double>
-ErasedFit fit_on_domain(const FitProblem& problem, const Samples& samples, const AnyDomain& domain,
-                        ObserverFunction observer);
+ErasedFit fit_samples(const FitProblem& problem, const Samples& samples, FitRequest request);
+
+/// The same on samples that are read in blocks, of which StreamOptions::held_samples are held at most.
+template <class Scalar = double>
+ErasedFit fit_source(const FitProblem& problem, const AnySource& source, FitRequest request);
 
 }  // namespace kernelet::detail

@@ -12,6 +12,7 @@
 #include <kernelet/model/sparse_kernel_model.hpp>
 #include <kernelet/options.hpp>
 #include <kernelet/report.hpp>
+#include <kernelet/sources/matrix_source.hpp>
 
 #include <utility>
 #include <vector>
@@ -24,7 +25,8 @@ struct Fit {
     SparseKernelModel<Kernel> model;
     CoefficientField<Kernel> field;
     Report report;
-    Matrix multipliers{};  ///< λ, q x n, in the order of the samples: where a later fit may begin
+    /// λ, q x n, in the order of the samples: where a later fit may begin. Empty where a source was given.
+    Matrix multipliers{};
 };
 
 /// One row of a regularization path.
@@ -54,35 +56,54 @@ public:
     /// double. The domain is read off the data (PII).
     template <class X, class Y>
     Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
-        return fit(gathered(x, y));
+        return fit_matrices(x, y, {});
     }
     template <class X, class Y, Domain DomainType>
     Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
                     const DomainType& domain) const {
-        return fit(gathered(x, y), domain);
+        return fit_matrices(x, y, {.domain = AnyDomain(domain)});
     }
     template <class X, class Y, Observer Watch>
     Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y, Watch observer) const {
-        return fit(gathered(x, y), std::move(observer));
+        return fit_matrices(x, y, {.observer = std::move(observer)});
     }
     template <class X, class Y, Domain DomainType, Observer Watch>
     Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y, const DomainType& domain,
                     Watch observer) const {
-        return fit(gathered(x, y), domain, std::move(observer));
+        return fit_matrices(x, y, {.domain = AnyDomain(domain), .observer = std::move(observer)});
     }
 
-    Fit<Kernel> fit(const Samples& samples) const { return fit_on_samples(samples, {}); }
+    Fit<Kernel> fit(const Samples& samples) const { return fit_samples(samples, {}); }
     template <Observer Watch>
     Fit<Kernel> fit(const Samples& samples, Watch observer) const {
-        return fit_on_samples(samples, std::move(observer));
+        return fit_samples(samples, {.observer = std::move(observer)});
     }
     template <Domain DomainType>
     Fit<Kernel> fit(const Samples& samples, const DomainType& domain) const {
-        return fit_on_domain(samples, domain, {});
+        return fit_samples(samples, {.domain = AnyDomain(domain)});
     }
     template <Domain DomainType, Observer Watch>
     Fit<Kernel> fit(const Samples& samples, const DomainType& domain, Watch observer) const {
-        return fit_on_domain(samples, domain, std::move(observer));
+        return fit_samples(samples, {.domain = AnyDomain(domain), .observer = std::move(observer)});
+    }
+
+    /// Samples that are read in blocks, from a file or anywhere, and never held all at once; see SampleSource,
+    /// StreamOptions and docs/large_data.md. λ and prices are not returned.
+    template <SampleSource Source>
+    Fit<Kernel> fit(const Source& source) const {
+        return fit_source(source, {});
+    }
+    template <SampleSource Source, Observer Watch>
+    Fit<Kernel> fit(const Source& source, Watch observer) const {
+        return fit_source(source, {.observer = std::move(observer)});
+    }
+    template <SampleSource Source, Domain DomainType>
+    Fit<Kernel> fit(const Source& source, const DomainType& domain) const {
+        return fit_source(source, {.domain = AnyDomain(domain)});
+    }
+    template <SampleSource Source, Domain DomainType, Observer Watch>
+    Fit<Kernel> fit(const Source& source, const DomainType& domain, Watch observer) const {
+        return fit_source(source, {.domain = AnyDomain(domain), .observer = std::move(observer)});
     }
 
     /// Begins where an earlier fit ended: its λ for the samples it knew, its γ, and zero for samples appended
@@ -102,7 +123,7 @@ public:
         warm.lambda = Matrix::Zero(samples.y.rows(), samples.y.cols());
         detail::copy(earlier.multipliers, warm.lambda);
         warm.gamma = options_.gamma.value_or(earlier.report.gamma);
-        return fit_on_samples(samples, std::move(observer), warm);
+        return fit_samples(samples, {.observer = std::move(observer), .warm = std::move(warm)});
     }
 
     /// One fit for each sparsity of the grid, each begun where the last ended: how kernels, error and gap
@@ -123,7 +144,7 @@ public:
             options.sparsity = sparsity;
             options.gamma.reset();
             const Fit<Kernel> fit = SparseKernelEstimator(options, solver_, kernel_, loss_)
-                                        .fit_on_samples(samples, path.next(), warm);
+                                        .fit_samples(samples, {.observer = path.next(), .warm = warm});
             if (fit.report.status == Status::stopped) break;
             warm.lambda = fit.multipliers;
             warm.unsparse_height = fit.report.unsparse_height;
@@ -147,13 +168,21 @@ private:
         return {AnyKernel(kernel_), AnyLoss(loss_), detail::erase_solver(solver_), options_};
     }
 
-    Fit<Kernel> fit_on_samples(const Samples& samples, ObserverFunction observer,
-                               const WarmStart& warm = {}) const {
-        return typed(detail::fit_samples(problem(), samples, std::move(observer), warm));
+    /// Of more samples than are held, matrices are read where they are.
+    template <class X, class Y>
+    Fit<Kernel> fit_matrices(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
+                             detail::FitRequest request) const {
+        if (x.cols() <= options_.search.streams.held_samples)
+            return fit_samples(gathered(x, y), std::move(request));
+        request.keeps_multipliers = true;
+        return fit_source(MatrixSource(x, y), std::move(request));
     }
-    Fit<Kernel> fit_on_domain(const Samples& samples, const AnyDomain& domain,
-                              ObserverFunction observer) const {
-        return typed(detail::fit_on_domain(problem(), samples, domain, std::move(observer)));
+    Fit<Kernel> fit_samples(const Samples& samples, detail::FitRequest request) const {
+        return typed(detail::fit_samples(problem(), samples, std::move(request)));
+    }
+    template <SampleSource Source>
+    Fit<Kernel> fit_source(const Source& source, detail::FitRequest request) const {
+        return typed(detail::fit_source(problem(), AnySource(source), std::move(request)));
     }
 
     /// The model and the field of what was fitted, in terms of this kernel.

@@ -2,8 +2,8 @@
 
 /// kernelet: functions learned as a small number of kernels, each with its own center and its own width.
 ///
-/// Baselines, validation and what only predicts have headers of their own: <kernelet/baselines.hpp>,
-/// <kernelet/predict.hpp>. In compiled mode (KERNELET_COMPILED, set by the CMake function kernelet_add_compiled)
+/// Baselines, samples on several machines and what only predicts have headers of their own: <kernelet/baselines.hpp>,
+/// <kernelet/mpi.hpp>, <kernelet/predict.hpp>. In compiled mode (KERNELET_COMPILED, set by the CMake function kernelet_add_compiled)
 /// the stages of a fit are not included; include them by name where you call them.
 
 #include <kernelet/concepts.hpp>
@@ -45,6 +45,9 @@
 #include <kernelet/peaks/point_mass_limit.hpp>
 #include <kernelet/report.hpp>
 #include <kernelet/search_options.hpp>
+#include <kernelet/sources/callable_source.hpp>
+#include <kernelet/sources/matrix_source.hpp>
+#include <kernelet/sources/raw_file.hpp>
 #include <kernelet/types.hpp>
 #include <kernelet/version.hpp>
 

@@ -79,7 +79,8 @@ constexpr std::string_view to_string(Bound bound) {
 /// What the observer of a fit is told. A stage reports after each of its iterations, and at least every 20 ms in
 /// between, with what it said last.
 struct Progress {
-    /// "dual", "peaks", "search"; "classifiers" of an ensemble; in the last report "done" or "stopped".
+    /// "dual", "peaks", "search"; before them "read" and after them "passes" where samples are read in blocks;
+    /// "classifiers" of an ensemble; in the last report "done" or "stopped".
     std::string_view stage{};
     Index iteration{};
     Index iterations{};  ///< the most there can be in this stage; 0 where that is not known
@@ -168,10 +169,12 @@ struct Report : Certificate {
     Index kernels{};
     Bound bound = Bound::criterion;  ///< what decided on that number
     double residual{};  ///< the least tolerance the model would meet: RMS residual or mean loss (aggregate),
-                        ///< the largest of a sample (per sample)
+                        ///< the largest of a sample (per sample); on the
+                        ///< samples that are held where a fit to more of them was stopped
     double model_violation{};  ///< how far outside the tolerance the model is, in y's unit
 
-    /// ‖λ_i‖, one a sample in the order given: the derivative of the optimal cost in that sample's tolerance.
+    /// ‖λ_i‖, one per sample in the order given, none where a source was given: the derivative of the optimal cost in
+    /// that sample's tolerance.
     /// Large where a sample forces complexity, zero where it costs nothing.
     Vector prices{};
     /// Where the status is infeasible: the samples no function of the domain can meet together, most to blame

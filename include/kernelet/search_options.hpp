@@ -248,6 +248,30 @@ struct LevelOptions {
     }
 };
 
+/// Fits to more samples than are held at once, see StreamedSearch.
+struct StreamOptions {
+    /// Samples that are held in memory, drawn at random where there are more: the domain is read off these, the dual is
+    /// solved on some of them, and kernels are added and removed on these alone. All samples then move the kernels. Three
+    /// levels of the search, 2000 · 8².
+    Index held_samples = 128000;
+    /// Columns of normal equations, K (1 + f) and the outputs: a pass costs their square per sample, and so many numbers
+    /// are added up between threads and processes. Larger models have only their coefficients fitted on all samples.
+    Index max_columns = 1000;
+    /// Kernels have arrived where parameters are within this fraction of their standard errors of the best fit. What is
+    /// left then adds its square, one percent, to the variance of the estimates.
+    double arrival_fraction = 0.1;
+    /// One pass over the samples per step. The damping begins low: the nodes come from a fit to a part of the samples.
+    LevenbergMarquardtOptions descent{
+        .max_steps = 12, .damping = 1e-3, .damping_decrease = 0.1, .damping_increase = 10.0};
+
+    void validate() const {
+        detail::require_at_least(held_samples, 100, "options.search.streams.held_samples");
+        detail::require_at_least(max_columns, 1, "options.search.streams.max_columns");
+        detail::require_positive(arrival_fraction, "options.search.streams.arrival_fraction");
+        descent.validate("options.search.streams.descent");
+    }
+};
+
 /// The search from the peaks of a dual solution to the fewest kernels. The defaults are meant for data of any kind.
 struct SearchOptions {
     PriorOptions priors{};
@@ -257,6 +281,7 @@ struct SearchOptions {
     BackwardEliminationOptions backward{};
     FirstOrderOptions first_order{};
     LevelOptions levels{};
+    StreamOptions streams{};
     /// Levenberg–Marquardt inside the search ...
     LevenbergMarquardtOptions trial{.max_steps = 12,
                                     .min_decrease = 1e-3,
@@ -290,6 +315,7 @@ struct SearchOptions {
         backward.validate();
         first_order.validate();
         levels.validate();
+        streams.validate();
         trial.validate("options.search.trial");
         polish.validate("options.search.polish");
         detail::require_at_least(moving_kernels, 1, "options.search.moving_kernels");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kernelet::detail {
 
@@ -32,8 +33,15 @@ public:
         }
     }
 
+    /// The functions with the mean and the inverse deviation of samples that are not at hand.
+    TrendBasis(Index size, Vector mean, Vector inverse_deviation)
+        : size_(size), mean_(std::move(mean)), inverse_(std::move(inverse_deviation)) {}
+
     /// t: 0, 1 or 1 + d.
     Index size() const { return size_; }
+    /// m and 1/s, d; empty where the trend is not linear.
+    const Vector& mean() const { return mean_; }
+    const Vector& inverse_deviation() const { return inverse_; }
 
     /// The functions at samples first ..., each sample times its entry of `root`, counted from `first`: m x t.
     void fill(const TiledPoints& points, Index first, const double* root, const Block& to) const {

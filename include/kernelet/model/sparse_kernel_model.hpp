@@ -5,10 +5,12 @@
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
 #include <kernelet/model/expansion_strips.hpp>
+#include <kernelet/sources/sample_range.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -247,6 +249,31 @@ public:
             return predicted<Scalar>(x.derived());
         else
             return predicted<Scalar>(x.template cast<Scalar>());
+    }
+
+    /// Predictions of all samples of a source, block by block in their order: sink(first, values) is handed those of the
+    /// samples first, first + 1, ..., q x m. Targets are not looked at. Of a source that several processes share, each
+    /// predicts the samples that it reads.
+    template <SampleSource Source, std::invocable<Index, const Matrix&> Sink>
+    void predict(const Source& source, Sink sink) const {
+        const auto d = static_cast<Index>(source.dimension()), q = static_cast<Index>(source.outputs());
+        detail::require(d == dimension(), "the source has ", d, " inputs; the model has ", dimension());
+        SampleRange range{0, static_cast<Index>(source.size())};
+        if constexpr (requires { source.owned(); }) range = source.owned();
+        const Index per_block = samples_per_block(d, q);
+        for (Index first = range.begin; first < range.end; first += per_block) {
+            const Index m = std::min(per_block, range.end - first);
+            Matrix x(d, m), y(q, m);
+            Vector weights = Vector::Ones(m);
+            source.read(first, m, x, y, weights);
+            for (Index i = 0; i < m; ++i)
+                for (Index c = 0; c < d; ++c)
+                    detail::require(std::isfinite(x(c, i)), "x(", c, ", ", first + i, ") is ", x(c, i),
+                                    "; every entry must be finite");
+            Matrix values = predict(x);
+            values.resize(outputs(), m);
+            sink(first, std::as_const(values));
+        }
     }
 
     /// Labels −1 and +1 by the sign of the decision value, in the shape of predict(x); 0 decides for +1.

@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace kernelet {
 
 /// The gains of the same candidates over one model after another, see correlation_gain(). Kernel values are computed
-/// once and held as floats: only the order of the candidates counts. Where samples are many, on every so many-th of
-/// them: they are in spatial order, and the order of the candidates is known from a part. O(m B d) at the first call,
-/// then O(m B), m samples.
+/// once and held as floats: only the order of the candidates counts. Where samples are many, neighbours in their spatial
+/// order are taken together: a kernel has nearly one value at all of them, so that Σ_i r_i k(x_i) ≈ Σ_g k(x̄_g) Σ_{i in g}
+/// r_i, and the noise of the gains is that of all samples. From four dimensions on there is no such order, and every so
+/// many-th sample stands for all. O(m B d) at the first call, then O(n K d + m B), m samples or groups.
 template <class Scalar = double>
 class CandidateGains {
 public:
@@ -25,11 +27,12 @@ public:
     Index size() const { return nodes_.cols(); }
 
     Vector operator()(const KernelExpansion& model) {
-        if (!part_) fill();
-        const SearchProblem& part = part_->problem();
-        const Matrix prediction = part.prediction(model);
-        const Matrix pull = part.loss.pull(prediction);
-        const Vector curvature = part.loss.curvature(prediction);
+        if (!points_) fill();
+        const SearchProblem& seen = part_ ? part_->problem() : problem_;
+        const Matrix prediction = seen.prediction(model);
+        const Matrix pull = summed(seen.loss.pull(prediction));
+        const Vector curvature =
+            detail::transposed<Scalar>(summed(detail::transposed<Scalar>(seen.loss.curvature(prediction))));
         // Floats hold what is scaled to one.
         const double largest = detail::max_abs(pull), steepest = detail::max_abs(curvature);
         Vector gains = Vector::Zero(size());
@@ -67,12 +70,38 @@ private:
         return out;
     }
 
+    /// Sums over the groups, rows x m, of what there is per sample, rows x n.
+    Matrix summed(Matrix values) const {
+        if (group_ == 1) return values;
+        Matrix sums = Matrix::Zero(values.rows(), points_->size());
+        for (Index i = 0; i < values.cols(); ++i)
+            for (Index row = 0; row < values.rows(); ++row) sums(row, i / group_) += values(row, i);
+        return sums;
+    }
+
+    void choose_points() {
+        constexpr Index most_ordered = 3;  // dimensions, see spatial_order()
+        const Index n = problem_.points.size(), d = problem_.points.dimension(),
+                    stride = (n + samples_ - 1) / samples_;
+        if (stride > 1 && d > most_ordered) {
+            std::vector<Index> some;
+            for (Index i = 0; i < n; i += stride) some.push_back(i);
+            part_ = std::make_unique<PartialProblem>(problem_, some);
+            points_ = part_->problem().points;
+            return;
+        }
+        group_ = stride;
+        Matrix means = Matrix::Zero(d, (n + group_ - 1) / group_);
+        for (Index i = 0; i < n; ++i) {
+            const auto count = static_cast<double>(std::min(group_, n - i / group_ * group_));
+            for (Index c = 0; c < d; ++c) means(c, i / group_) += problem_.points.transposed()(i, c) / count;
+        }
+        points_.emplace(means);
+    }
+
     void fill() {
-        const Index n = problem_.points.size(), stride = (n + samples_ - 1) / samples_;
-        std::vector<Index> some;
-        for (Index i = 0; i < n; i += stride) some.push_back(i);
-        part_ = std::make_unique<PartialProblem>(problem_, some);
-        const detail::TiledPoints& points = part_->problem().points;
+        choose_points();
+        const detail::TiledPoints& points = *points_;
         const Index m = points.size();
         values_.resize(static_cast<std::size_t>(m * size()));
         constexpr Index per_run = 16;
@@ -100,9 +129,11 @@ private:
     const SearchProblem& problem_;
     const Matrix& nodes_;
     Index samples_;
-    std::unique_ptr<PartialProblem> part_{};
-    std::vector<float> values_{};  // m x B
-    Vector norms_{};               // Σ h k² of each; of the squared loss always the same
+    std::unique_ptr<PartialProblem> part_{};       // where some samples stand for all
+    std::optional<detail::TiledPoints> points_{};  // of the samples or groups
+    Index group_ = 1;                              // samples per group
+    std::vector<float> values_{};                  // m x B
+    Vector norms_{};                               // Σ h k² of each; of the squared loss always the same
 };
 
 }  // namespace kernelet

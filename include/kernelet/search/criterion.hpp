@@ -79,6 +79,14 @@ struct Criterion {
         return hi;
     }
 
+    /// The relative decrease of the cost that is worth a tenth of a kernel where the cost is that of the noise: steps that
+    /// gain less decide nothing. None where a tolerance or labels decide.
+    double negligible_decrease() const {
+        constexpr double fraction = 0.1;
+        if (violation || likelihood_unit) return std::numeric_limits<double>::infinity();
+        return fraction * price() * noise_degree / (2.0 * residuals);
+    }
+
     /// Of a kernel, in the unit of the score's value.
     double price() const {
         if (violation) return 1.0;

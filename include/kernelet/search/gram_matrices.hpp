@@ -42,6 +42,16 @@ struct MovingKernels {
     Index moving_size() const { return static_cast<Index>(moving.size()); }
 };
 
+/// The samples that sums are taken over, as kernels see them. Holds references.
+struct GramSamples {
+    const AnyKernel& kernel;
+    const detail::TiledPoints& points;
+    const detail::TrendBasis& trend;
+    detail::Poll poll{};
+    /// Kernels farther from a strip of samples than this fraction of their reach are left out.
+    double reach_fraction = 1.0;
+};
+
 namespace detail {
 
 /// Rows from one column of a packed strip to the next: columns a power of two apart share their place in the cache.
@@ -50,14 +60,10 @@ inline constexpr Index strip_stride = strip_rows + 8;
 /// One strip of samples of √W [Φ t B], of the kernels within reach.
 class GramStrip {
 public:
-    /// Kernels farther from a strip than this fraction of their reach are left out: exp(−6²/2) = 1.5e-8 for a
-    /// Gaussian. Only the direction of a step depends on these sums; costs and gradients leave nothing out.
-    static constexpr double reach_fraction = 0.7;
-
     /// Holds references.
-    GramStrip(const SearchProblem& problem, const NodeSteps& steps, const MovingKernels& kernels,
+    GramStrip(const GramSamples& samples, const NodeUnits& steps, const MovingKernels& kernels,
               const WorkingSquares& working)
-        : problem_(problem),
+        : samples_(samples),
           steps_(steps),
           kernels_(kernels),
           working_(working),
@@ -66,7 +72,7 @@ public:
                   kernels.size() + working.target.cols() + kernels.moving_size() * steps.size()) {}
 
     void pack(Index strip) {
-        const auto [first, rows] = equal_strip(strip, problem_.points.size());
+        const auto [first, rows] = equal_strip(strip, samples_.points.size());
         first_ = first;
         rows_ = rows;
         find_columns();
@@ -79,12 +85,12 @@ public:
             const ConstVectorRef node = column_ref(kernels_.nodes, j);
             const auto [from, to] = within_[static_cast<std::size_t>(r)];
             if (moving == kernels_.moving.end() || *moving != j) {
-                problem_.kernel.values(problem_.points.rows(from, to - from), node,
+                samples_.kernel.values(samples_.points.rows(from, to - from), node,
                                        run_ref(jet_.data(), to - from));
                 put(r, r, 0, 1.0);
                 continue;
             }
-            problem_.kernel.jet(problem_.points.rows(from, to - from), node,
+            samples_.kernel.jet(samples_.points.rows(from, to - from), node,
                                 matrix_ref(Block(jet_).part(0, 0, to - from, jet_.cols())));
             put(r, r, 0, 1.0);
             for (Index c = 0; c < f; ++c) {
@@ -117,8 +123,9 @@ private:
         columns_.clear();
         for (Index j = 0; j < k; ++j) {
             const ConstVectorRef node = column_ref(kernels_.nodes, j);
-            const std::pair<Index, Index> rows = problem_.points.within(
-                first_, first_ + rows_, node.data(), reach_fraction * reach_of(problem_.kernel, node));
+            const std::pair<Index, Index> rows =
+                samples_.points.within(first_, first_ + rows_, node.data(),
+                                       samples_.reach_fraction * reach_of(samples_.kernel, node));
             if (rows.first == rows.second) continue;
             reached_.push_back(j);
             within_.push_back(rows);
@@ -142,8 +149,8 @@ private:
         std::fill_n(column.column(0) + begin + m, rows_ - begin - m, 0.0);
     }
 
-    const SearchProblem& problem_;
-    const NodeSteps& steps_;
+    const GramSamples& samples_;
+    const NodeUnits& steps_;
     const MovingKernels& kernels_;
     const WorkingSquares& working_;
     Matrix jet_, packed_;
@@ -175,15 +182,15 @@ void add_trend_sums(GramMatrices& to, Matrix& trend_sum, const ConstBlock& packe
 /// The sums at these nodes, strip by strip over the kernels that reach the strip. O(n (K̄ + m̄ f)²), K̄ kernels in reach
 /// of a strip and m̄ of them moving. Same bits for any number of threads.
 template <class Scalar = double>
-GramMatrices gram_matrices(const SearchProblem& problem, const NodeSteps& steps, const MovingKernels& kernels,
+GramMatrices gram_matrices(const GramSamples& samples, const NodeUnits& steps, const MovingKernels& kernels,
                            const WorkingSquares& working) {
     const Index all = kernels.size() + working.target.cols() + kernels.moving_size() * steps.size();
-    const detail::TrendBasis trend(problem.trend, problem.points);
+    const detail::TrendBasis& trend = samples.trend;
     const auto add = [&](const std::vector<Index>& strips, GramMatrices& sum) {
-        detail::GramStrip strip(problem, steps, kernels, working);
+        detail::GramStrip strip(samples, steps, kernels, working);
         Matrix basis(detail::strip_stride, trend.size());
         for (const Index s : strips) {
-            problem.poll();
+            samples.poll();
             strip.pack(s);
             const detail::ConstBlock packed = strip.packed();
             const bool whole = packed.cols == all;
@@ -191,17 +198,29 @@ GramMatrices gram_matrices(const SearchProblem& problem, const NodeSteps& steps,
             GramMatrices& to = whole ? sum : some;
             detail::rank_update_tn<Scalar>(to.gram, packed);
             const detail::Block functions = detail::Block(basis).part(0, 0, strip.rows(), trend.size());
-            trend.fill(problem.points, strip.first(), working.root.data() + strip.first(), functions);
+            trend.fill(samples.points, strip.first(), working.root.data() + strip.first(), functions);
             detail::add_trend_sums<Scalar>(to, sum.trend, packed, functions);
             if (!whole) detail::add_scattered(sum, some, strip.columns());
         }
     };
-    GramMatrices out = detail::sum_over_strips(detail::strips_of(problem.points.size()),
+    GramMatrices out = detail::sum_over_strips(detail::strips_of(samples.points.size()),
                                                GramMatrices::zero(all, trend.size()), add, GramMatrices::join,
-                                               problem.points.size() * all * all / 2);
+                                               samples.points.size() * all * all / 2);
     detail::mirror_lower(out.gram);
     detail::mirror_lower(out.trend);
     return out;
+}
+
+/// Of the samples of a search problem. Kernels farther from a strip than 0.7 of their reach are left out,
+/// exp(−6²/2) = 1.5e-8 for a Gaussian: only the direction of a step depends on these sums.
+template <class Scalar = double>
+GramMatrices gram_matrices(const SearchProblem& problem, const NodeUnits& steps, const MovingKernels& kernels,
+                           const WorkingSquares& working) {
+    constexpr double reach_fraction = 0.7;
+    const detail::TrendBasis trend(problem.trend, problem.points);
+    return gram_matrices<Scalar>(
+        GramSamples{problem.kernel, problem.points, trend, detail::poll_of(problem.watch), reach_fraction},
+        steps, kernels, working);
 }
 
 /// The sums without B. `fill(first, values)` writes the kernel values of samples first ... to a block of K columns.

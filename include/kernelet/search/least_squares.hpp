@@ -75,8 +75,8 @@ namespace detail {
 /// The columns of a triangular factor that count, ascending, and those that the others span up to rounding: pivots
 /// of the columns scaled to norm one, so that they compare directions.
 template <class Scalar = double>
-std::pair<std::vector<Index>, std::vector<Index>> independent_columns(const ConstBlock& triangle) {
-    constexpr double rank_tolerance = 1e-7;
+std::pair<std::vector<Index>, std::vector<Index>> independent_columns(const ConstBlock& triangle,
+                                                                      double rank_tolerance = 1e-7) {
     Vector inverse_norms = column_norms<Scalar>(triangle);
     for (Index j = 0; j < triangle.cols; ++j)
         inverse_norms(j) = 1.0 / std::max(inverse_norms(j), std::numeric_limits<double>::min());

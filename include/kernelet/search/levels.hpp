@@ -30,9 +30,9 @@ inline FeasibleSet<AnyLoss> part_of(const FeasibleSet<AnyLoss>& whole, const std
 }  // namespace detail
 
 /// A search on many samples, from few to all: the whole search on some of them, then kernels moved, added and removed
-/// on `growth` times as many, again and again, and only moved on all. Few kernels are known from a few thousand
-/// samples up to details; those need all samples, but few steps. Priors are those of all samples; what the criterion
-/// compares is the level's own. Where a model is too large for the second-order search, all samples at once.
+/// on `growth` times as many, again and again. Few kernels are known from a few thousand samples up to details; those
+/// need all samples, but few steps. Priors are those of all samples; what the criterion compares is the level's own.
+/// Where a model is too large for the second-order search, all samples at once.
 template <class Scalar = double>
 class SearchInLevels {
 public:
@@ -67,17 +67,12 @@ public:
             if (found.bound == Bound::observer) return found;
             effort = SearchEffort::refine;
         }
-        const bool refines = request_.tolerance != nullptr || counts.size() == 1;
         const SearchResult level = std::move(found);
         SearchProblem all = problem_;
         all.priors = Priors::from(level.scales, options_, level.hyper);
         all.trend = level.trend;
-        const SearchRequest last{level.model.nodes,
-                                 request_.candidates,
-                                 level.scales,
-                                 request_.tolerance,
-                                 refines ? SearchEffort::refine : SearchEffort::move,
-                                 true,
+        const SearchRequest last{level.model.nodes,  request_.candidates,  level.scales,
+                                 request_.tolerance, SearchEffort::refine, true,
                                  known(level.model)};
         found = Search<Scalar>(all, last, options_).run();
         counters += found.counters;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/peaks/coherence.hpp>
+#include <kernelet/search/damped_steps.hpp>
 #include <kernelet/search/evaluation.hpp>
 #include <kernelet/search_options.hpp>
 
@@ -139,8 +140,8 @@ public:
         const bool racing = needed < std::numeric_limits<double>::infinity();
         for (Index step = 0; step < options.max_steps && !(racing && now.cost < needed); ++step) {
             problem().poll();
-            const Direction direction =
-                this->direction(system, detail::columns_of<Scalar>(now.fit.nodes, moving), damping);
+            const StepDirection direction =
+                steps().direction(system, detail::columns_of<Scalar>(now.fit.nodes, moving), damping);
             // Decreases fall from step to step: more than so many of the present size are not to be expected.
             if (step >= options.race_steps && now.cost - static_cast<double>(options.max_steps - step) *
                                                              std::max(direction.gain, last_decrease) >
@@ -162,7 +163,7 @@ public:
             const double decrease = now.cost - next->cost;
             last_decrease = decrease;
             const bool converged = decrease <= options.min_decrease * now.cost;
-            damping = next_damping(damping, decrease / direction.gain, options);
+            damping = DampedSteps<Scalar>::next_damping(damping, decrease / direction.gain, options);
             next->quadratic = std::move(now.quadratic);
             now = std::move(*next);
             ++age;
@@ -186,7 +187,7 @@ public:
     Vector predicted_costs_without(const FittedKernels& now, double damping) const {
         const Index k = now.size(), f = free_rows(), q = problem().outputs();
         const QuadraticModel& quadratic = *now.quadratic;
-        const DampedSystem damped = this->damped(equations(now), now.fit.nodes, damping);
+        const DampedSystem damped = steps().damped(equations(now), now.fit.nodes, damping);
         Matrix inverse = Matrix::Identity(k * f, k * f);
         detail::cholesky_solve<Scalar>(damped.factor, inverse);
         const Matrix step = detail::product<Scalar>(inverse, damped.right);
@@ -228,23 +229,6 @@ public:
     }
 
 private:
-    /// J'J + prior and J'r − slope of the prior, Kf.
-    struct NormalEquations {
-        Matrix system{};
-        Vector right{};
-    };
-
-    struct Direction {
-        Vector step{};
-        double gain{};  // of the cost, in the quadratic model
-    };
-
-    static double next_damping(double damping, double ratio, const LevenbergMarquardtOptions& options) {
-        constexpr double min_damping = 1e-9, good = 0.7, poor = 0.3, cautious = 2.0;
-        if (ratio > good) return std::max(min_damping, options.damping_decrease * damping);
-        return ratio > poor ? damping : cautious * damping;
-    }
-
     /// The model after a step of the kernels that move, where it costs less. Its coefficients begin at
     /// a − G⁻¹ Φ'WB (a ∘ step).
     std::optional<FittedKernels> stepped(const FittedKernels& now, const Vector& step,
@@ -277,89 +261,12 @@ private:
         return out;
     }
 
-    /// From M and the gradient, to which the prior is added.
+    /// The equations of a step from a model.
+    DampedSteps<Scalar> steps() const {
+        return {problem().domain, evaluation_.steps(), evaluation_.width_prior()};
+    }
     NormalEquations equations(const FittedKernels& now) const {
-        const NodeSteps& steps = evaluation_.steps();
-        const WidthPrior& prior = evaluation_.width_prior();
-        const std::vector<Index>& moving = now.quadratic->kernels.moving;
-        const Index count = now.quadratic->kernels.moving_size(), f = free_rows(), size = count * f;
-        const Matrix a = detail::transposed<Scalar>(detail::rows_of<Scalar>(now.fit.coefficients, moving));
-        const Matrix outer = detail::product_tn<Scalar>(a, a);
-        NormalEquations out{Matrix(size, size), Vector(size)};
-        for (Index m = 0; m < count; ++m) {
-            const Index j = moving[static_cast<std::size_t>(m)];
-            for (Index c = 0; c < f; ++c) {
-                const Index column = m * f + c, row = steps.rows()[static_cast<std::size_t>(c)];
-                for (Index i = 0; i < count; ++i) {
-                    const double* from = now.quadratic->reduced.data() + column * size + i * f;
-                    double* to = out.system.data() + column * size + i * f;
-                    for (Index r = 0; r < f; ++r) to[r] = from[r] * outer(i, m);
-                }
-                out.right(column) = now.pull(j * f + c);
-                if (!steps.is_width(row)) continue;
-                out.right(column) -=
-                    prior.strength * prior.excess(row - problem().domain.dimension(), now.fit.nodes(row, j));
-                out.system(column, column) += prior.strength;
-            }
-        }
-        return out;
-    }
-
-    /// J'J + prior + damping·diag, without the coordinates that press against the boundary, as its Cholesky factor.
-    struct DampedSystem {
-        Matrix factor{};
-        Vector right{};
-    };
-
-    /// `nodes` are those of the kernels that move.
-    DampedSystem damped(const NormalEquations& equations, const Matrix& nodes, double damping) const {
-        const std::vector<char> blocked = pressing(nodes, equations.right);
-        const Index size = equations.right.size();
-        double largest = 0.0;
-        for (Index i = 0; i < size; ++i) largest = std::max(largest, std::abs(equations.system(i, i)));
-        const double floor = 1e-12 * largest + std::numeric_limits<double>::min();
-        // Damping is relative to the diagonal; it grows where rounding has left J'J indefinite.
-        constexpr double least_damping = 1e-12, most_damping = 1e24;
-        for (;; damping = std::max(10.0 * damping, least_damping)) {
-            DampedSystem out{equations.system, equations.right};
-            for (Index i = 0; i < size; ++i) {
-                if (blocked[static_cast<std::size_t>(i)] != 0) {
-                    for (Index other = 0; other < size; ++other)
-                        out.factor(i, other) = out.factor(other, i) = 0.0;
-                    out.factor(i, i) = largest + floor;  // any positive number of the right unit
-                    out.right(i) = 0.0;
-                } else {
-                    out.factor(i, i) += damping * std::max(out.factor(i, i), floor) + floor;
-                }
-            }
-            if (detail::cholesky<Scalar>(out.factor)) return out;
-            detail::require(damping < most_damping,
-                            "the kernel returned slopes that are not finite, or not representable together");
-        }
-    }
-
-    /// (J'J + prior + damping·diag) δ = J'r − slope of the prior; at most one width per coordinate.
-    Direction direction(const NormalEquations& equations, const Matrix& nodes, double damping) const {
-        const DampedSystem system = damped(equations, nodes, damping);
-        Vector step = system.right;
-        detail::cholesky_solve<Scalar>(system.factor, step);
-        const double gain = detail::dot<Scalar>(step, system.right);
-        for (Index i = 0; i < step.size(); ++i) step(i) = std::clamp(step(i), -1.0, 1.0);
-        return {std::move(step), gain};
-    }
-
-    /// The coordinates that a step along `right` would not move: they press against the boundary of the domain.
-    std::vector<char> pressing(const Matrix& nodes, const Vector& right) const {
-        constexpr double probe = 1e-3;
-        Vector step(right.size());
-        for (Index i = 0; i < right.size(); ++i)
-            step(i) = right(i) > 0.0 ? probe : right(i) < 0.0 ? -probe : 0.0;
-        const Matrix moved = evaluation_.steps().move(nodes, step);
-        std::vector<char> blocked;
-        for (Index j = 0; j < nodes.cols(); ++j)
-            for (const Index row : evaluation_.steps().rows())
-                blocked.push_back(moved(row, j) == nodes(row, j) ? 1 : 0);
-        return blocked;
+        return steps().equations(now.fit, *now.quadratic, now.pull);
     }
 
     Evaluation<Scalar> evaluation_;

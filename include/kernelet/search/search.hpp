@@ -32,8 +32,7 @@ struct SearchResult {
 enum class SearchEffort {
     whole,   ///< several starts, kernels added, removed and replaced
     refine,  ///< kernels moved, added and removed once
-    polish,  ///< kernels moved to where the optimum decides
-    move     ///< kernels moved
+    polish   ///< kernels moved to where the optimum decides
 };
 
 /// Where a search begins and what it is asked for.
@@ -152,7 +151,10 @@ private:
 
     SearchResult by_second_order(const Matrix& start) {
         const Criterion wanted = criterion(limit_);
-        SearchState<Scalar> state{lm_, wanted, candidates_, search()};
+        SearchOptions options = search();
+        // On many samples a small relative decrease of the cost is worth several kernels.
+        options.trial.min_decrease = std::min(options.trial.min_decrease, wanted.negligible_decrease());
+        SearchState<Scalar> state{lm_, wanted, candidates_, options};
         try {
             FittedKernels model = request_.effort == SearchEffort::whole
                                       ? SearchStrategy<Scalar>(state, limit_).run(start, request_.last)
@@ -181,9 +183,8 @@ private:
 
     /// A model that was found on fewer samples.
     FittedKernels refined(SearchState<Scalar>& state, const Matrix& start) {
-        FittedKernels model = lm_.minimize(start, search().trial);
+        FittedKernels model = lm_.minimize(start, state.options.trial);
         state.offer(model);
-        if (request_.effort == SearchEffort::move) return model;
         if (request_.effort == SearchEffort::refine)
             model = backward_elimination(state, forward_selection(state, std::move(model), limit_));
         return request_.last ? lm_.resume(std::move(model), search().polish) : model;

@@ -37,6 +37,8 @@ public:
     const Matrix& target() const { return y_; }
     const Vector& weights() const { return weights_; }
 
+    double window() const { return window_; }
+
     bool is_squared() const { return detail::is_squared(loss_); }
 
     /// Of the predictions of all samples, or of those from `first` on. O(qn).

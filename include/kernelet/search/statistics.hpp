@@ -116,7 +116,7 @@ Matrix information_matrix(const LeastSquaresProblem& problem, const KernelExpans
 
 }  // namespace detail
 
-/// What is known of parameters before the data, as precisions; of coefficients it is the ridge that says so.
+/// What is known of the nodes before the data, as precisions.
 struct NodePrecisions {
     double centers = 0.0, log_widths = 0.0;
     double price = 0.0;  ///< −2 log likelihood that a kernel had to bring
@@ -124,19 +124,27 @@ struct NodePrecisions {
 
 namespace detail {
 
+/// Sizes and priors of a model whose parameters are judged.
+struct ParameterTerms {
+    Index dimension{};             ///< d
+    Index functions{};             ///< of the trend, t
+    double residuals{};            ///< N, numbers that were fitted
+    double coefficient_penalty{};  ///< ridge·n: that of ‖a‖² where weights have mean 1
+    NodePrecisions nodes{};
+};
+
 /// The roots of the prior precisions of all parameters, numbered as in ModelStatistics::covariance.
-inline Vector root_precisions(const LeastSquaresProblem& problem, const KernelExpansion& model,
-                              const NodePrecisions& prior, const Vector& noise) {
-    const Index k = model.size(), q = model.coefficients.cols(), rows = model.nodes.rows(),
-                d = problem.points.dimension();
-    Vector roots = Vector::Zero(k * (q + rows) + q * trend_functions(problem));
+inline Vector root_precisions(const KernelExpansion& model, const ParameterTerms& terms,
+                              const Vector& noise) {
+    const Index k = model.size(), q = model.coefficients.cols(), rows = model.nodes.rows();
+    Vector roots = Vector::Zero(k * (q + rows) + q * terms.functions);
     for (Index o = 0; o < q; ++o)
         for (Index j = 0; j < k && noise(o) > 0.0; ++j)
-            roots(o * k + j) =
-                std::sqrt(problem.ridge * static_cast<double>(problem.points.size())) / noise(o);
+            roots(o * k + j) = std::sqrt(terms.coefficient_penalty) / noise(o);
     for (Index j = 0; j < k; ++j)
         for (Index row = 0; row < rows; ++row)
-            roots(k * q + j * rows + row) = std::sqrt(row < d ? prior.centers : prior.log_widths);
+            roots(k * q + j * rows + row) =
+                std::sqrt(row < terms.dimension ? terms.nodes.centers : terms.nodes.log_widths);
     return roots;
 }
 
@@ -165,6 +173,42 @@ Vector residual_deviations(const LeastSquaresProblem& problem, const KernelExpan
 
 }  // namespace detail
 
+namespace detail {
+
+/// Adds what follows from J'WJ/σ² to shares and noise, of which the latter counts all of the `moving` parameters as
+/// spent: the covariance, and the noise with the effective number of parameters instead. `information` is empty where
+/// the covariance is left out.
+template <class Scalar = double>
+void add_covariance(ModelStatistics& statistics, Matrix information, const Vector& roots,
+                    const std::vector<Index>& moving, const ParameterTerms& terms) {
+    constexpr double rounding = 1e-12;
+    if (information.size() > 0) {
+        mirror_lower(information);
+        if (!all_finite(information)) fill(information, 0.0);  // noise that squares to zero
+        const Vector determined = posterior<Scalar>(entries_of<Scalar>(information, moving, moving),
+                                                    entries_of<Scalar>(roots, moving), terms.residuals)
+                                      .determined;
+        // σ² ∝ 1/(N − γ), for all outputs alike.
+        const double ratio = free_share(terms.residuals, static_cast<double>(moving.size())) /
+                             free_share(terms.residuals, sum<Scalar>(determined));
+        scale<Scalar>(information, 1.0 / ratio);
+        scale<Scalar>(statistics.noise, std::sqrt(ratio));
+        for (Index i = 0; i < information.cols(); ++i) information(i, i) += roots(i) * roots(i);
+        statistics.covariance = ridged_inverse<Scalar>(std::move(information), moving, rounding);
+    }
+    statistics.discrepancy = statistics.noise;
+    scale<Scalar>(statistics.discrepancy, std::sqrt(terms.nodes.price / terms.residuals));
+}
+
+/// Whether a covariance of so many parameters is computed: it holds at most 1000² numbers.
+inline bool has_covariance(const KernelExpansion& model) {
+    constexpr Index max_parameters = 1000;
+    return model.size() > 0 &&
+           model.size() * (model.coefficients.cols() + model.nodes.rows()) <= max_parameters;
+}
+
+}  // namespace detail
+
 /// Shares, noise and parameter covariance of a model fitted by least squares: linearised at the fit, all that was
 /// free to move taken into account,
 ///     covariance = (Σ_o J_o' W J_o / σ_o² + P)⁻¹,   J_o = [k_j,  Σ_j a_jo ∂k_j/∂(z, log θ),  trend],
@@ -174,34 +218,19 @@ Vector residual_deviations(const LeastSquaresProblem& problem, const KernelExpan
 template <class Scalar = double>
 ModelStatistics statistics_of(const LeastSquaresProblem& problem, const AnyDomain& domain,
                               const KernelExpansion& model, const NodePrecisions& prior = {}) {
-    constexpr Index max_parameters = 1000;
-    constexpr double rounding = 1e-12;
-    const auto residuals = static_cast<double>(problem.y.size());
+    const detail::ParameterTerms terms{problem.points.dimension(), detail::trend_functions(problem),
+                                       static_cast<double>(problem.y.size()),
+                                       problem.ridge * static_cast<double>(problem.points.size()), prior};
     ModelStatistics statistics;
     statistics.shares = shares_of<Scalar>(problem.kernel, problem.points, model, problem.weights);
-    const std::vector<Index> moving =
-        detail::free_parameters(domain, model, detail::trend_functions(problem));
-    const auto count = static_cast<double>(moving.size());
-    statistics.noise = detail::residual_deviations<Scalar>(problem, model, count);
-    if (model.size() > 0 && model.size() * (problem.y.rows() + model.nodes.rows()) <= max_parameters) {
-        Matrix information = detail::information_matrix<Scalar>(problem, model, statistics.noise);
-        detail::mirror_lower(information);
-        if (!detail::all_finite(information)) detail::fill(information, 0.0);  // noise that squares to zero
-        const Vector roots = detail::root_precisions(problem, model, prior, statistics.noise);
-        const Vector determined =
-            detail::posterior<Scalar>(detail::entries_of<Scalar>(information, moving, moving),
-                                      detail::entries_of<Scalar>(roots, moving), residuals)
-                .determined;
-        // σ² ∝ 1/(N − γ), for all outputs alike.
-        const double ratio = detail::free_share(residuals, count) /
-                             detail::free_share(residuals, detail::sum<Scalar>(determined));
-        detail::scale<Scalar>(information, 1.0 / ratio);
-        detail::scale<Scalar>(statistics.noise, std::sqrt(ratio));
-        for (Index i = 0; i < information.cols(); ++i) information(i, i) += roots(i) * roots(i);
-        statistics.covariance = detail::ridged_inverse<Scalar>(std::move(information), moving, rounding);
-    }
-    statistics.discrepancy = statistics.noise;
-    detail::scale<Scalar>(statistics.discrepancy, std::sqrt(prior.price / residuals));
+    const std::vector<Index> moving = detail::free_parameters(domain, model, terms.functions);
+    statistics.noise =
+        detail::residual_deviations<Scalar>(problem, model, static_cast<double>(moving.size()));
+    const Vector roots = detail::root_precisions(model, terms, statistics.noise);
+    Matrix information;
+    if (detail::has_covariance(model))
+        information = detail::information_matrix<Scalar>(problem, model, statistics.noise);
+    detail::add_covariance<Scalar>(statistics, std::move(information), roots, moving, terms);
     return statistics;
 }
 
