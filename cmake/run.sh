@@ -5,13 +5,14 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | bench | speed | paper | compile-times | format
+usage: sh cmake/run.sh demo | test | bench | speed | scale | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; all tests with g++, clang-tidy among them; the unit tests with clang++ and sanitizers
   bench   build and run benchmarks/
   speed   whole fits against an older version, built beside, in user CPU seconds on one thread; two threads; block
           prediction; digits; what follows: the version (675b7fd), then "reduced" for a third of the folds and no
           digits. Other libraries: build/bench/bin/peers/peers <folder of the data> kernelet LIBSVM
+  scale   fits to 1e4 to 3e7 samples in memory, in a file and on several processes, beside what is asked of them
   paper   build and run the paper's experiments and its rivals, on fewer realisations than the paper and on
           fewer samples where that takes long; what follows goes to the experiments: --full for all of them,
           --realisations N, --threads N
@@ -335,6 +336,75 @@ speed() { # version, reduced
     fi
 }
 
+# Wall seconds, kernels and error against the clean function, the error as the geometric mean over three seeds.
+scale_rows() { # problem, kernels at least, kernels at most
+    for n in 1e4 1e5 1e6; do
+        for seed in 1 2 3; do ./scale memory "$1" $n $seed; done
+    done | awk -v name="$1" -v least="$2" -v most="$3" '
+        { seconds[$2] = $4 > seconds[$2] ? $4 : seconds[$2]; error[$2] += log($8) / 3; fewest = $6; largest = $6 }
+        $2 == 1000000 { ++count; kernels = kernels " " $6; if ($6 < least || $6 > most) bad = 1 }
+        END {
+            e4 = exp(error[10000]); e5 = exp(error[100000]); e6 = exp(error[1000000])
+            met = seconds[1000000] <= 10 && !bad && e6 < e5 && e5 < e4
+            printf "| %s, n = 1e6 in memory, slowest of three seeds | %.2f s, kernels%s; error at 1e4, 1e5, 1e6: %.2e %.2e %.2e | 10 s, %s to %s kernels, error falling | %s |\n",
+                name, seconds[1000000], kernels, e4, e5, e6, least, most, met ? "met" : "MISSED"
+        }'
+}
+
+slope_row() { # problem
+    for n in 1e5 1e6 1e7; do ./scale memory "$1" $n; done | awk -v name="$1" '
+        { x = log($2); y = log($4); sx += x; sy += y; sxx += x * x; sxy += x * y; ++m; list = list sprintf(" %.2f", $4) }
+        END {
+            slope = (m * sxy - sx * sy) / (m * sxx - sx * sx)
+            printf "| %s, slope of log time, n = 1e5, 1e6, 1e7 | %.2f (%s s) | 1.05 | %s |\n", name, slope, list, slope <= 1.05 ? "met" : "MISSED"
+        }'
+}
+
+# The best of three runs each, alternating: other programs may run beside.
+ranks_row() { # problem
+    for run in 1 2 3; do
+        for ranks in 1 2 3; do
+            OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+                mpirun -n $ranks --oversubscribe --bind-to none ./shards "$1" 1e7
+        done
+    done | awk -v name="$1" '
+        { if (!($5 in best) || $7 < best[$5]) best[$5] = $7; bits[$11] = 1 }
+        END {
+            for (b in bits) ++models
+            ratio = best[1] / best[2]
+            printf "| %s, n = 1e7, two processes of one thread against one; 1, 2 and 3 processes | %.2f x (%.2f, %.2f s); %s | 1.7 x, same bits | %s |\n", name,
+                ratio, best[1], best[2], models == 1 ? "same bits" : "OTHER BITS", (ratio >= 1.7 && models == 1) ? "met" : "MISSED"
+        }'
+}
+
+scale() {
+    install_missing g++ cmake ninja eigen mpi mpirun
+    check g++ cmake ninja eigen
+    build_benchmarks kernelet_scale_scale $(if command -v mpirun >/dev/null 2>&1; then echo kernelet_scale_shards; fi)
+    cd build/bench/bin/scale
+    say "fits to many samples"
+    echo '| | measured | asked | |'
+    echo '|---|---|---|---|'
+    scale_rows chirp 1 30
+    scale_rows bumps2 10 14
+    scale_rows bumps3 10 14
+    for problem in chirp bumps2 bumps3; do slope_row $problem; done
+    ./scale memory bumps3 1e6 | awk '{
+        allowed = 2 * $10 + 100
+        printf "| peak memory, bumps3, n = 1e6 | %.0f MB, %.0f MB of it data | %.0f MB | %s |\n", $14, $10, allowed, $14 <= allowed ? "met" : "MISSED" }'
+    ./scale file 3e7 bumps.f32 | awk '{
+        printf "| bumps2, n = 3e7 from a file of floats | %.1f s, %.0f MB; at half time %.1f s left were said and %.1f s were | 600 s, 200 MB | %s |\n",
+            $4, $10, $12, $14, ($4 <= 600 && $10 <= 200) ? "met" : "MISSED" }'
+    rm -f bumps.f32
+    if command -v mpirun >/dev/null 2>&1; then
+        for problem in chirp bumps2 bumps3; do ranks_row $problem; done
+    fi
+    ./scale spirals 2e6 | awk '{
+        printf "| two spirals, logistic, n = 2e6 | %.1f s, %.3f %% wrong, %.3f %% at best | 60 s, 0.2 points | %s |\n",
+            $4, $8, $10, ($4 <= 60 && $8 <= $10 + 0.2) ? "met" : "MISSED" }'
+    echo '| a process that throws, a file cut off, a source that changes | ctest -R "mpi_|sources_test" in build/release | an exception everywhere within 5 s | |'
+}
+
 compile_cost() { # flags..., file: user seconds and megabytes of the cheaper of two runs
     for run in 1 2; do
         /usr/bin/time -f '%U %M' g++ -std=c++20 -O2 $eigen_flags -Iinclude "$@" -c -o /dev/null 2>&1 | tail -n 1
@@ -406,6 +476,7 @@ case $1 in
         shift
         speed "$@"
         ;;
+    scale) scale ;;
     compile-times) compile_times ;;
     format)
         install_missing clang-format

@@ -15,6 +15,7 @@
 #include <kernelet/search/streamed_search.hpp>
 
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -87,6 +88,8 @@ template <class Scalar>
 struct AllSamples {
     Index count{};
     typename StreamedSearch<Scalar>::Pass pass{};
+    /// Hands the samples that are held to other processes, which then take part in their sums; none: there are none.
+    std::function<SharedLevel*(const Samples&, PassRequest)> share{};
 };
 
 /// One fit, stage by stage: prepare, solve, extract, search, finish. Everything is in the units of the fit.
@@ -114,7 +117,12 @@ public:
         require_finite_policies<Scalar>(problem_.kernel, loss, points, candidates_, data.y);
         scales_ = SampleScales::of(loss, {data.x, data.y, data.weights}, data.search_noise(),
                                    options_.search.priors);
-        const SearchProblem search_problem = this->search_problem(data, points, loss, part.x);
+        SearchProblem search_problem = this->search_problem(data, points, loss, part.x);
+        if (all_ != nullptr && all_->share && loss.is_squared())
+            search_problem.shared =
+                all_->share({data.x, data.y, data.weights, {}}, {.kind = PassRequest::Kind::level_samples,
+                                                                 .noise_deviation = data.noise.deviation,
+                                                                 .window = search_problem.loss.window()});
         expect(search_problem);
         WarmStart from = warm;
         if (warm.lambda.size() > 0) from.lambda = columns_of<Scalar>(warm.lambda, part.given);

@@ -41,7 +41,7 @@ public:
 
     bool is_root() const override { return rank_ == root; }
     int rank() const override { return rank_; }
-    int size() const { return size_; }
+    int size() const override { return size_; }
 
     Bytes broadcast(Bytes message) override {
         unsigned long long count = message.size();

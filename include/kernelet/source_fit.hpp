@@ -154,6 +154,13 @@ private:
         drawn.samples = {};
         const FitUnits units = FitUnits::of(problem_.options, samples.samples.x, request_.domain);
         AllSamples<Scalar> all{blocks_.samples(), [this](const PassRequest& pass) { return totals(pass); }};
+        if (calls_ && source_.team()->size() > 1)
+            all.share = [this](const Samples& level, PassRequest request) {
+                request.level = level;
+                calls_->ask(packed(request));
+                shared_.emplace([this](PassRequest& pass) { return calls_->ask(packed(pass)); });
+                return &*shared_;
+            };
         const bool part = blocks_.samples() > static_cast<Index>(drawn.numbers.size());
         WarmStart warm = request_.warm;
         if (warm.lambda.size() > 0) warm.lambda = columns_of<Scalar>(warm.lambda, drawn.numbers);
@@ -212,6 +219,13 @@ private:
 
     /// What this process contributes to a pass.
     Team::Bytes answer(const PassRequest& request) {
+        if (request.kind == PassRequest::Kind::level_samples) {
+            const Team& team = *source_.team();
+            level_.emplace(request, problem_.kernel, problem_.loss, &watch_,
+                           PartShare{team.rank(), team.size()});
+            return {};
+        }
+        if (request.kind > PassRequest::Kind::level_samples) return level_->answer(request);
         if (request.kind == PassRequest::Kind::survey) {
             DrawnSamples part = passes_.draw(request, poll());
             return packed(part);
@@ -253,6 +267,9 @@ private:
     SampleBlocks blocks_;
     SamplePasses<Scalar> passes_;
     std::optional<TeamCalls> calls_{};
+    std::optional<LevelShare<Scalar>>
+        level_{};  // the part of this process in the sums over the samples that are held
+    std::optional<SharedLevel> shared_{};  // these sums, on the root
     PassProgress progress_{};
 };
 

@@ -45,25 +45,39 @@ void parallel_for(Index count, const Body& body, [[maybe_unused]] Index kernel_v
     for (Index k = 0; k < count; ++k) body(k);
 }
 
-/// A sum over strips of samples, in parts that do not depend on the number of threads and that are added up in their
-/// order: same bits for any number of threads. add(strips, sum) adds the strips of one part to a sum that begins as
-/// `zero`; join(sum, other) adds one sum to another. A part takes every so many-th strip: neighbouring strips see as
-/// many kernels, and parts are then equal work. `work` counts multiplications.
-template <class Sum, class Add, class Join>
-Sum sum_over_strips(Index strips, const Sum& zero, const Add& add, const Join& join, Index work) {
-    constexpr Index strips_per_part = 4, max_parts = 16, work_per_kernel_value = 16;
-    const Index parts = std::clamp<Index>((strips + strips_per_part - 1) / strips_per_part, 1, max_parts);
-    std::vector<Sum> sums(static_cast<std::size_t>(parts), zero);
+/// The parts of a sum that are computed here, where processes share it: every `step`-th from `first` on.
+struct PartShare {
+    Index first = 0;
+    Index step = 1;
+
+    bool owns(Index part) const { return part % step == first; }
+};
+
+/// The number of parts of a sum over strips, see part_sums().
+inline Index parts_of(Index strips) {
+    constexpr Index strips_per_part = 4, max_parts = 16;
+    return std::clamp<Index>((strips + strips_per_part - 1) / strips_per_part, 1, max_parts);
+}
+
+/// A sum over strips of samples in parts that depend neither on the number of threads nor on that of processes: the sums
+/// of the parts of a share, in their order. add(strips, sum) adds the strips of one part to a sum that begins as `zero`.
+/// A part takes every so many-th strip: neighbouring strips see as many kernels, and parts are then equal work. `work`
+/// counts multiplications.
+template <class Sum, class Add>
+std::vector<Sum> part_sums(Index strips, const Sum& zero, const Add& add, Index work, PartShare share = {}) {
+    constexpr Index work_per_kernel_value = 16;
+    const Index parts = parts_of(strips),
+                own = parts > share.first ? (parts - share.first - 1) / share.step + 1 : 0;
+    std::vector<Sum> sums(static_cast<std::size_t>(own), zero);
     parallel_for(
-        parts,
-        [&](Index part) {
-            std::vector<Index> own;
-            for (Index s = part; s < strips; s += parts) own.push_back(s);
-            add(own, sums[static_cast<std::size_t>(part)]);
+        own,
+        [&](Index k) {
+            std::vector<Index> strips_of_part;
+            for (Index s = share.first + k * share.step; s < strips; s += parts) strips_of_part.push_back(s);
+            add(strips_of_part, sums[static_cast<std::size_t>(k)]);
         },
         work / work_per_kernel_value);
-    for (std::size_t part = 1; part < sums.size(); ++part) join(sums.front(), sums[part]);
-    return std::move(sums.front());
+    return sums;
 }
 
 }  // namespace kernelet::detail

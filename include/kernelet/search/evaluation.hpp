@@ -2,6 +2,7 @@
 
 #include <kernelet/search/coefficient_elimination.hpp>
 #include <kernelet/search/expansion_gradient.hpp>
+#include <kernelet/search/shared_level.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -82,7 +83,8 @@ public:
             problem_.loss.is_squared() ? squares_ : problem_.loss.linearize(problem_.prediction(model.fit));
         out.kernels = {model.fit.nodes, std::move(moving)};
         out.total = working.total;
-        out.sums = gram_matrices<Scalar>(problem_, steps_, out.kernels, working);
+        out.sums = is_shared(model.size()) ? problem_.shared->gram(out.kernels, steps_.rows(), problem_.trend)
+                                           : gram_matrices<Scalar>(problem_, steps_, out.kernels, working);
         eliminate_coefficients<Scalar>(out, terms());
         return out;
     }
@@ -159,7 +161,14 @@ private:
         return phi;
     }
 
-    FittedKernels by_least_squares(const Matrix& nodes) {
+    /// Whether other processes take part in the sums at a model of so many kernels.
+    bool is_shared(Index kernels) const {
+        return problem_.shared != nullptr && problem_.loss.is_squared() && kernels > 0 && holds(kernels);
+    }
+
+    /// [Φ t]'W[Φ t], of the squared loss.
+    GramMatrices value_sums(const Matrix& nodes) {
+        if (is_shared(nodes.cols())) return problem_.shared->values(nodes, problem_.trend);
         const bool held = holds(nodes.cols());
         const detail::ConstBlock phi = held ? hold_values(nodes) : detail::ConstBlock(nullptr, 0, 0, 0);
         const auto fill = [&](Index first, const detail::Block& to) {
@@ -168,7 +177,11 @@ private:
             else
                 fill_values(nodes, first, to);
         };
-        const GramMatrices sums = value_gram_matrices<Scalar>(problem_, nodes.cols(), squares_, fill);
+        return value_gram_matrices<Scalar>(problem_, nodes.cols(), squares_, fill);
+    }
+
+    FittedKernels by_least_squares(const Matrix& nodes) {
+        const GramMatrices sums = value_sums(nodes);
         EliminatedCoefficients eliminated = eliminate_coefficients<Scalar>(sums, squares_.total, terms());
         FittedKernels out;
         out.cost = eliminated.cost;
@@ -205,13 +218,20 @@ private:
         return out;
     }
 
+    /// At the nodes of the last evaluation.
+    Matrix gradient_at(const KernelExpansion& model) const {
+        if (is_shared(model.size()))
+            return gradient_.joined(model, problem_.shared->gradient(model, problem_.trend)).nodes;
+        return gradient_(model, holds(model.size()) ? detail::ConstBlock(phi_).part(
+                                                          0, 0, problem_.points.size(), model.size())
+                                                    : detail::ConstBlock(nullptr, 0, 0, 0))
+            .nodes;
+    }
+
     void add_pull(FittedKernels& out) const {
         out.pull.resize(out.size() * steps_.size());
         if (out.size() == 0) return;
-        const detail::ConstBlock phi =
-            holds(out.size()) ? detail::ConstBlock(phi_).part(0, 0, problem_.points.size(), out.size())
-                              : detail::ConstBlock(nullptr, 0, 0, 0);
-        const Matrix slopes = gradient_(out.fit, phi).nodes;
+        const Matrix slopes = gradient_at(out.fit);
         Index at = 0;
         for (Index j = 0; j < out.size(); ++j)
             for (const Index row : steps_.rows())

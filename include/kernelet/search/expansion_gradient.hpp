@@ -4,6 +4,7 @@
 #include <kernelet/search/search_problem.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace kernelet {
@@ -44,26 +45,47 @@ public:
     /// The kernel values of the samples at the nodes, n x K, are computed where they are not given.
     Gradient operator()(const KernelExpansion& model,
                         const detail::ConstBlock& held = {nullptr, 0, 0, 0}) const {
+        return joined(model, parts(model, held));
+    }
+
+    /// The samples of one of the chunks that the sum is taken over: chunks do not depend on threads or processes.
+    std::pair<Index, Index> rows_of(Index chunk) const {
+        const Index n = problem_.points.size(), blocks = (n + block - 1) / block;
+        return {chunk * blocks / chunks() * block, std::min(n, (chunk + 1) * blocks / chunks() * block)};
+    }
+    Index chunks() const {
+        constexpr Index max_chunks = 16;
+        return std::min(max_chunks, (problem_.points.size() + block - 1) / block);
+    }
+
+    /// The sums over the chunks of a share, in their order.
+    std::vector<Gradient> parts(const KernelExpansion& model, const detail::ConstBlock& held,
+                                detail::PartShare share = {}) const {
         const Index k = model.size(), q = model.offset.size(), rows = model.nodes.rows();
         const Matrix c = log_coefficients(model.nodes);
-        // Chunks do not depend on the threads, nor does the order in which they are added up.
-        constexpr Index max_chunks = 16;
-        const Index n = problem_.points.size(), blocks = (n + block - 1) / block;
-        const Index chunks = std::min(max_chunks, blocks);
-        std::vector<Gradient> parts(static_cast<std::size_t>(chunks));
+        std::vector<Index> own;
+        for (Index chunk = 0; chunk < chunks(); ++chunk)
+            if (share.owns(chunk)) own.push_back(chunk);
+        std::vector<Gradient> parts(own.size());
         detail::parallel_for(
-            chunks,
-            [&](Index chunk) {
-                Gradient& part = parts[static_cast<std::size_t>(chunk)];
+            static_cast<Index>(own.size()),
+            [&](Index at) {
+                Gradient& part = parts[static_cast<std::size_t>(at)];
                 part = {0.0, Matrix::Zero(c.size() > 0 ? c.rows() : rows, k), Matrix::Zero(k, q),
                         Matrix::Zero(trend_.size(), q)};
                 Scratch scratch{held, Matrix(held.cols > 0 ? 0 : block, k), Matrix(block, k)};
-                for (Index b = chunk * blocks / chunks; b < (chunk + 1) * blocks / chunks; ++b) {
+                const auto [first, end] = rows_of(own[static_cast<std::size_t>(at)]);
+                for (Index row = first; row < end; row += block) {
                     problem_.poll();
-                    add_block(model, c, b * block, scratch, part);
+                    add_block(model, c, row, scratch, part);
                 }
             },
-            k * n);
+            k * problem_.points.size());
+        return parts;
+    }
+
+    /// The gradient from the sums over all chunks, added in their order.
+    Gradient joined(const KernelExpansion& model, std::vector<Gradient> parts) const {
         Gradient sum = std::move(parts.front());
         for (std::size_t chunk = 1; chunk < parts.size(); ++chunk) {
             sum.cost += parts[chunk].cost;
@@ -71,7 +93,7 @@ public:
             detail::add_scaled<Scalar>(sum.a, 1.0, parts[chunk].a);
             detail::add_scaled<Scalar>(sum.trend, 1.0, parts[chunk].trend);
         }
-        if (c.size() > 0) sum.nodes = gradient_of_nodes(model.nodes, sum.nodes);
+        if (problem_.kernel.is_log_linear()) sum.nodes = gradient_of_nodes(model.nodes, sum.nodes);
         return sum;
     }
 

@@ -20,10 +20,17 @@ struct GramMatrices {
     static GramMatrices zero(Index columns, Index trend) {
         return {Matrix::Zero(columns, columns), Matrix::Zero(columns, trend), Matrix::Zero(trend, trend)};
     }
-    static void join(GramMatrices& sum, const GramMatrices& other) {
-        detail::add_scaled(sum.gram, 1.0, other.gram);
-        detail::add_scaled(sum.cross, 1.0, other.cross);
-        detail::add_scaled(sum.trend, 1.0, other.trend);
+    /// The sum of all parts, of which lower triangles are given, in their order.
+    static GramMatrices joined(std::vector<GramMatrices> parts) {
+        GramMatrices sum = std::move(parts.front());
+        for (std::size_t part = 1; part < parts.size(); ++part) {
+            detail::add_scaled(sum.gram, 1.0, parts[part].gram);
+            detail::add_scaled(sum.cross, 1.0, parts[part].cross);
+            detail::add_scaled(sum.trend, 1.0, parts[part].trend);
+        }
+        detail::mirror_lower(sum.gram);
+        detail::mirror_lower(sum.trend);
+        return sum;
     }
 };
 
@@ -180,10 +187,11 @@ void add_trend_sums(GramMatrices& to, Matrix& trend_sum, const ConstBlock& packe
 }  // namespace detail
 
 /// The sums at these nodes, strip by strip over the kernels that reach the strip. O(n (K̄ + m̄ f)²), K̄ kernels in reach
-/// of a strip and m̄ of them moving. Same bits for any number of threads.
+/// of a strip and m̄ of them moving. In parts, see part_sums(): GramMatrices::joined() makes the sums of all samples.
 template <class Scalar = double>
-GramMatrices gram_matrices(const GramSamples& samples, const NodeUnits& steps, const MovingKernels& kernels,
-                           const WorkingSquares& working) {
+std::vector<GramMatrices> gram_parts(const GramSamples& samples, const NodeUnits& steps,
+                                     const MovingKernels& kernels, const WorkingSquares& working,
+                                     detail::PartShare share = {}) {
     const Index all = kernels.size() + working.target.cols() + kernels.moving_size() * steps.size();
     const detail::TrendBasis& trend = samples.trend;
     const auto add = [&](const std::vector<Index>& strips, GramMatrices& sum) {
@@ -203,31 +211,41 @@ GramMatrices gram_matrices(const GramSamples& samples, const NodeUnits& steps, c
             if (!whole) detail::add_scattered(sum, some, strip.columns());
         }
     };
-    GramMatrices out = detail::sum_over_strips(detail::strips_of(samples.points.size()),
-                                               GramMatrices::zero(all, trend.size()), add, GramMatrices::join,
-                                               samples.points.size() * all * all / 2);
-    detail::mirror_lower(out.gram);
-    detail::mirror_lower(out.trend);
-    return out;
+    return detail::part_sums(detail::strips_of(samples.points.size()), GramMatrices::zero(all, trend.size()),
+                             add, samples.points.size() * all * all / 2, share);
 }
 
-/// Of the samples of a search problem. Kernels farther from a strip than 0.7 of their reach are left out,
-/// exp(−6²/2) = 1.5e-8 for a Gaussian: only the direction of a step depends on these sums.
+/// Of all samples. Same bits for any number of threads.
+template <class Scalar = double>
+GramMatrices gram_matrices(const GramSamples& samples, const NodeUnits& steps, const MovingKernels& kernels,
+                           const WorkingSquares& working) {
+    return GramMatrices::joined(gram_parts<Scalar>(samples, steps, kernels, working));
+}
+
+/// Of the samples of a search problem, or of a share of its parts. Kernels farther from a strip than 0.7 of their reach
+/// are left out, exp(−6²/2) = 1.5e-8 for a Gaussian: only the direction of a step depends on these sums.
+template <class Scalar = double>
+std::vector<GramMatrices> gram_parts(const SearchProblem& problem, const NodeUnits& steps,
+                                     const MovingKernels& kernels, const WorkingSquares& working,
+                                     detail::PartShare share = {}) {
+    constexpr double reach_fraction = 0.7;
+    const detail::TrendBasis trend(problem.trend, problem.points);
+    return gram_parts<Scalar>(
+        GramSamples{problem.kernel, problem.points, trend, detail::poll_of(problem.watch), reach_fraction},
+        steps, kernels, working, share);
+}
 template <class Scalar = double>
 GramMatrices gram_matrices(const SearchProblem& problem, const NodeUnits& steps, const MovingKernels& kernels,
                            const WorkingSquares& working) {
-    constexpr double reach_fraction = 0.7;
-    const detail::TrendBasis trend(problem.trend, problem.points);
-    return gram_matrices<Scalar>(
-        GramSamples{problem.kernel, problem.points, trend, detail::poll_of(problem.watch), reach_fraction},
-        steps, kernels, working);
+    return GramMatrices::joined(gram_parts<Scalar>(problem, steps, kernels, working));
 }
 
 /// The sums without B. `fill(first, values)` writes the kernel values of samples first ... to a block of K columns.
 /// O(n K²).
 template <class Scalar = double, class Fill>
-GramMatrices value_gram_matrices(const SearchProblem& problem, Index kernels, const WorkingSquares& working,
-                                 const Fill& fill) {
+std::vector<GramMatrices> value_gram_parts(const SearchProblem& problem, Index kernels,
+                                           const WorkingSquares& working, const Fill& fill,
+                                           detail::PartShare share = {}) {
     const Index n = working.root.size(), k = kernels, q = working.target.cols();
     const detail::TrendBasis trend(problem.trend, problem.points);
     const auto add = [&](const std::vector<Index>& strips, GramMatrices& sum) {
@@ -245,11 +263,14 @@ GramMatrices value_gram_matrices(const SearchProblem& problem, Index kernels, co
             detail::add_trend_sums<Scalar>(sum, sum.trend, rows, functions);
         }
     };
-    GramMatrices out = detail::sum_over_strips(detail::strips_of(n), GramMatrices::zero(k + q, trend.size()),
-                                               add, GramMatrices::join, n * k * (k + 32));
-    detail::mirror_lower(out.gram);
-    detail::mirror_lower(out.trend);
-    return out;
+    return detail::part_sums(detail::strips_of(n), GramMatrices::zero(k + q, trend.size()), add,
+                             n * k * (k + 32), share);
+}
+
+template <class Scalar = double, class Fill>
+GramMatrices value_gram_matrices(const SearchProblem& problem, Index kernels, const WorkingSquares& working,
+                                 const Fill& fill) {
+    return GramMatrices::joined(value_gram_parts<Scalar>(problem, kernels, working, fill));
 }
 
 }  // namespace kernelet

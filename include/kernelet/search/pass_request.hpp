@@ -18,7 +18,12 @@ struct PassRequest {
         survey,            ///< checks all samples and returns a random part of them
         normal_equations,  ///< the sums of GramMatrices at a model, and its cost
         losses,            ///< losses, residuals and gradient of a model
-        projection         ///< what a projection onto the feasible set needs at one multiplier
+        projection,        ///< what a projection onto the feasible set needs at one multiplier
+        // Of the samples that are held, whose sums processes share, see SharedLevel:
+        level_samples,   ///< hands them out
+        level_values,    ///< parts of [Φ t]'W[Φ t]
+        level_gradient,  ///< parts of the gradient
+        level_gram       ///< parts of [Φ t B]'W[Φ t B]
     };
 
     Kind kind = Kind::survey;
@@ -37,6 +42,10 @@ struct PassRequest {
     KernelExpansion model{};
     double tolerance{};   ///< of one sample, for the largest violation
     double multiplier{};  ///< κ of the projection
+
+    Samples level{};                  ///< in the units of the fit
+    Trend level_trend = Trend::none;  ///< fitted beside the kernels
+    std::vector<Index> moving{};      ///< kernels of the model
 
     TrendBasis trend() const { return {trend_size, trend_mean, trend_inverse}; }
 };
@@ -72,6 +81,11 @@ void visit(Archive& archive, PassRequest& request) {
     visit(archive, request.model);
     archive(request.tolerance);
     archive(request.multiplier);
+    archive(request.level.x);
+    archive(request.level.y);
+    archive(request.level.weights);
+    archive(request.level_trend);
+    archive(request.moving);
 }
 
 /// Totals of Kind::normal_equations.

@@ -13,6 +13,8 @@
 
 namespace kernelet {
 
+class SharedLevel;
+
 /// What the search minimises,
 ///     Σ_i w_i ℓ(f(x_i), y_i) + ridge Σ_i w_i ‖a‖² + WidthPrior,   f = Σ_j a_j k(x, z_j; θ_j) + trend,
 /// over the number of kernels, their nodes (z; θ) in the domain, a, and the trend. Holds references to
@@ -26,6 +28,7 @@ struct SearchProblem {
     Trend trend = Trend::none;
     std::uint64_t seed = 1;
     detail::Watch* watch = nullptr;  ///< or none
+    SharedLevel* shared = nullptr;   ///< where other processes take part in the sums over these samples
 
     Index outputs() const { return loss.target().rows(); }
 

@@ -18,6 +18,7 @@ public:
     /// The process that fits; the others sum over their samples when it asks.
     virtual bool is_root() const = 0;
     virtual int rank() const = 0;
+    virtual int size() const = 0;
     /// The root's message, on every process.
     virtual Bytes broadcast(Bytes message) = 0;
     /// The messages of all processes in the order of their ranks, on the root; nothing elsewhere.
