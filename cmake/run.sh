@@ -360,14 +360,14 @@ slope_row() { # problem
         }'
 }
 
-# The best of three runs each, alternating: other programs may run beside.
+run_shards() { # ranks, problem, n: one thread per process
+    OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        mpirun -n "$1" --oversubscribe --bind-to none ./shards "$2" "$3"
+}
+
+# The better of two runs each, alternating: other programs may run beside.
 ranks_row() { # problem
-    for run in 1 2 3; do
-        for ranks in 1 2 3; do
-            OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-                mpirun -n $ranks --oversubscribe --bind-to none ./shards "$1" 1e7
-        done
-    done | awk -v name="$1" '
+    for ranks in 1 2 1 2 3; do run_shards $ranks "$1" 1e7; done | awk -v name="$1" '
         { if (!($5 in best) || $7 < best[$5]) best[$5] = $7; bits[$11] = 1 }
         END {
             for (b in bits) ++models
@@ -377,11 +377,32 @@ ranks_row() { # problem
         }'
 }
 
+# The model of docs/large_data.md: seconds = search + passes n / min(ranks, cores) seconds per sample and pass. Its two
+# constants are those of one process at 1e5 (a search alone) and 1e6 samples; everything else is foretold.
+cost_rows() { # problem
+    for n in 1e4 1e5 1e6 1e7; do
+        for ranks in 1 2 3; do run_shards $ranks "$1" $n; done
+    done | awk -v cores="$cores" '
+        { n = $3; r = $5; seconds[n, r] = $7; passes[n, r] = $13; calls[n, r] = $15; bytes[n, r] = $17 }
+        END {
+            search = 1.28 * seconds[100000, 1]
+            unit = (seconds[1000000, 1] - search) / (passes[1000000, 1] * 1e6)
+            printf "seconds of the search %.2f, nanoseconds per sample and pass %.0f\n", search, 1e9 * unit
+            print "| n | processes | passes | messages of rank 0 | MB | seconds | foretold |\n|---|---|---|---|---|---|---|"
+            for (n = 1e4; n <= 1e7; n *= 10)
+                for (r = 1; r <= 3; ++r)
+                    printf "| %.0e | %d | %.1f | %d | %.1f | %.2f | %s |\n", n, r, passes[n, r], calls[n, r], bytes[n, r], seconds[n, r],
+                        (n > 128000 ? sprintf("%.2f", search + passes[n, r] * n * unit / (r < cores ? r : cores)) : "-")
+        }'
+}
+
 scale() {
     install_missing g++ cmake ninja eigen mpi mpirun
     check g++ cmake ninja eigen
-    build_benchmarks kernelet_scale_scale $(if command -v mpirun >/dev/null 2>&1; then echo kernelet_scale_shards; fi)
-    cd build/bench/bin/scale
+    say "build for this machine"
+    cmake --preset bench -B build/scale -DCMAKE_CXX_FLAGS=-march=native --log-level=WARNING
+    cmake --build build/scale --target kernelet_scale_scale $(if command -v mpirun >/dev/null 2>&1; then echo kernelet_scale_shards; fi)
+    cd build/scale/bin/scale
     say "fits to many samples"
     echo '| | measured | asked | |'
     echo '|---|---|---|---|'
@@ -403,6 +424,10 @@ scale() {
         printf "| two spirals, logistic, n = 2e6 | %.1f s, %.3f %% wrong, %.3f %% at best | 60 s, 0.2 points | %s |\n",
             $4, $8, $10, ($4 <= 60 && $8 <= $10 + 0.2) ? "met" : "MISSED" }'
     echo '| a process that throws, a file cut off, a source that changes | ctest -R "mpi_|sources_test" in build/release | an exception everywhere within 5 s | |'
+    if command -v mpirun >/dev/null 2>&1; then
+        say "the model of the cost, bumps2, one thread per process"
+        cost_rows bumps2
+    fi
 }
 
 compile_cost() { # flags..., file: user seconds and megabytes of the cheaper of two runs

@@ -269,15 +269,31 @@ private:
         watch_.begin("search", expected_search_,
                      repeats() * (report_.seconds.dual + report_.seconds.peaks + expected_search_) +
                          expected_passes());
-        found.search = SearchInLevels<Scalar>(problem, request, options_).run();
+        found.search = SearchInLevels<Scalar>(problem, request, held_options(problem.points.size())).run();
         found.finished = final_model<Scalar>(problem, found.search);
         found.mean_loss = allowed.mean_loss(problem.prediction(found.finished.model));
     }
 
-    /// Seconds that the passes over all samples are expected to take, for the observer alone.
-    double expected_passes() const {
-        constexpr double passes = 4.0, seconds_per_sample = 2e-7;
-        return all_ != nullptr ? passes * seconds_per_sample * static_cast<double>(all_->count) : 0.0;
+    /// Of the search on the samples that are held. Where there are more, which then move its kernels, these need to be no
+    /// closer to their place than the passes bring them: a parameter that is off by a fraction of its standard error costs
+    /// the square of that, in units of σ², of a cost of about N σ².
+    Options held_options(Index held) const {
+        Options options = options_;
+        const double fraction = options.search.streams.arrival_fraction;
+        double& least = options.search.polish.min_decrease;
+        if (all_ != nullptr) least = std::max(least, fraction * fraction / static_cast<double>(held));
+        return options;
+    }
+
+    /// Seconds that the passes over all samples are expected to take, for the observer alone: of a model of so many
+    /// kernels, or of a dozen before there is one. A kernel value is some ten nanoseconds, a multiplication of the sums a
+    /// tenth of one.
+    double expected_passes(Index kernels = 12) const {
+        constexpr double passes = 3.0, value_seconds = 1e-8, product_seconds = 1e-10;
+        if (all_ == nullptr) return 0.0;
+        const auto k = static_cast<double>(kernels), columns = k * static_cast<double>(1 + domain_.rows());
+        return passes * static_cast<double>(all_->count) *
+               (k * value_seconds + columns * columns * product_seconds);
     }
 
     /// Moves the kernels found on the samples that are held on all of them. Where they then miss a tolerance, which holds
@@ -297,7 +313,7 @@ private:
                           .noise_deviation = data.noise.deviation,
                           .window = problem.loss.window(),
                           .tolerance = asked};
-        watch_.begin("passes", expected_passes(), 0.0);
+        watch_.begin("passes", expected_passes(found.search.model.size()), 0.0);
         for (int round = 0;; ++round) {
             StreamedSearch<Scalar> streamed(problem, options_, units, all_->count, all_->pass);
             found.on_all = streamed.run(found.search);
@@ -313,7 +329,7 @@ private:
             const SearchResult before = found.search;
             SearchRequest request{found.finished.model.nodes, candidates_, before.scales, &tighter,
                                   SearchEffort::refine,       true,        &before.model};
-            found.search = Search<Scalar>(problem, request, options_).run();
+            found.search = Search<Scalar>(problem, request, held_options(problem.points.size())).run();
             found.search.scales = before.scales;
             found.search.hyper = before.hyper;
             found.search.trend = before.trend;

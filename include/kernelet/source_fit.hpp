@@ -87,12 +87,12 @@ T unpacked(const Team::Bytes& bytes) {
     return value;
 }
 
-/// The fraction of the passes that is done, for the observer alone. How many there will be is not known: usually two on
-/// each part of the samples, and one more.
+/// The fraction of the passes of a stage that is done, for the observer alone. How many there will be is not known:
+/// usually two on each part of the samples, and one more.
 class PassProgress {
 public:
     void begin(double part) {
-        constexpr double reading = 0.1;  // of a whole pass
+        constexpr double reading = 0.03;  // of a whole pass
         done_ += now_;
         now_ = reading + part;
     }
@@ -192,6 +192,12 @@ private:
     DrawnSamples drawn(const PassRequest& survey) {
         progress_ = {};
         progress_.begin(1.0);
+        const DrawnSamples out = surveyed(survey);
+        progress_ = {};
+        return out;
+    }
+
+    DrawnSamples surveyed(const PassRequest& survey) {
         if (!calls_) return passes_.draw(survey, poll());
         PassRequest request = survey;
         std::vector<DrawnSamples> parts;
