@@ -378,15 +378,15 @@ ranks_row() { # problem
 }
 
 # The model of docs/large_data.md: seconds = search + passes n / min(ranks, cores) seconds per sample and pass. Its two
-# constants are those of one process at 1e5 (a search alone) and 1e6 samples; everything else is foretold.
+# constants follow from one process at 1e6 and 1e7 samples; everything else is foretold.
 cost_rows() { # problem
     for n in 1e4 1e5 1e6 1e7; do
         for ranks in 1 2 3; do run_shards $ranks "$1" $n; done
     done | awk -v cores="$cores" '
         { n = $3; r = $5; seconds[n, r] = $7; passes[n, r] = $13; calls[n, r] = $15; bytes[n, r] = $17 }
         END {
-            search = 1.28 * seconds[100000, 1]
-            unit = (seconds[1000000, 1] - search) / (passes[1000000, 1] * 1e6)
+            unit = (seconds[10000000, 1] - seconds[1000000, 1]) / (passes[10000000, 1] * 1e7 - passes[1000000, 1] * 1e6)
+            search = seconds[1000000, 1] - passes[1000000, 1] * 1e6 * unit
             printf "seconds of the search %.2f, nanoseconds per sample and pass %.0f\n", search, 1e9 * unit
             print "| n | processes | passes | messages of rank 0 | MB | seconds | foretold |\n|---|---|---|---|---|---|---|"
             for (n = 1e4; n <= 1e7; n *= 10)

@@ -239,6 +239,76 @@ TEST_CASE("ties: by summed margins, then by order, and it says so", "[multiclass
     CHECK(decided(constants(rest, {-3.0, -1.0, -1.0}, classes)) == std::pair(0, SettledBy::order));
 }
 
+TEST_CASE("probabilities of classes: coupled pairs, and those of the rest", "[multiclass]") {
+    const auto p_of = [](const Ensemble<int>& ensemble) -> Vector {
+        return ensemble.with_loss("logistic").probability(Matrix::Zero(1, 1)).col(0);
+    };
+    // Pairs that follow from probabilities, log odds log p_a/p_b, give these back.
+    const Vector p{{0.5, 0.3, 0.15, 0.05}};
+    std::vector<double> odds;
+    for (Index a = 0; a < 4; ++a)
+        for (Index b = a + 1; b < 4; ++b) odds.push_back(std::log(p(a) / p(b)));
+    CHECK((p_of(constants(Scheme::one_vs_one, odds, {1, 2, 3, 4})) - p).norm() <= 1e-10);
+    // Inconsistent pairs: the minimum of Σ (r_ba p_a − r_ab p_b)², whose Lagrangian has one gradient in all p.
+    const std::vector<double> pairs{1.0, -0.3, 0.4};
+    const Vector coupled = p_of(constants(Scheme::one_vs_one, pairs, {1, 2, 3}));
+    Matrix r = Matrix::Zero(3, 3);
+    std::size_t pair = 0;
+    for (Index a = 0; a < 3; ++a)
+        for (Index b = a + 1; b < 3; ++b) {
+            r(a, b) = 1.0 / (1.0 + std::exp(-pairs[pair++]));
+            r(b, a) = 1.0 - r(a, b);
+        }
+    Vector gradient = Vector::Zero(3);
+    for (Index a = 0; a < 3; ++a)
+        for (Index b = 0; b < 3; ++b)
+            if (a != b) gradient(a) += r(b, a) * (r(b, a) * coupled(a) - r(a, b) * coupled(b));
+    CHECK(gradient.maxCoeff() - gradient.minCoeff() <= 1e-10);
+    CHECK(coupled.sum() == Approx(1.0));
+    // Against the rest: each classifier's probability, normalised; far below zero too, where each is zero.
+    const Vector rest = p_of(constants(Scheme::one_vs_rest, {1.0, -1.0, 0.0}, {1, 2, 3}));
+    const auto sigma = [](double f) { return 1.0 / (1.0 + std::exp(-f)); };
+    CHECK((rest - Vector{{sigma(1.0), sigma(-1.0), sigma(0.0)}} / (sigma(1.0) + sigma(-1.0) + 0.5)).norm() <=
+          1e-14);
+    CHECK((p_of(constants(Scheme::one_vs_rest, {-1000.0, -1001.0, -1002.0}, {1, 2, 3})) -
+           Vector{{1.0, std::exp(-1.0), std::exp(-2.0)}} / (1.0 + std::exp(-1.0) + std::exp(-2.0)))
+              .norm() <= 1e-12);
+    CHECK_THROWS_AS(constants(Scheme::one_vs_rest, {1.0, -1.0}, {1, 2})
+                        .with_loss("hinge")
+                        .probability(Matrix::Zero(1, 1)),
+                    std::logic_error);
+    CHECK_THROWS_AS(constant(1.0).with_loss("squared").probability(Matrix::Zero(1, 1)), std::logic_error);
+    CHECK_THROWS_AS(constant(1.0).probability(Matrix::Zero(1, 1)), std::logic_error);
+}
+
+TEST_CASE("the most probable class is the one that is predicted", "[multiclass]") {
+    const kernelet::detail::CounterRandom random(9, 9);
+    std::uint64_t drawn = 0;
+    int disagreements = 0;
+    for (int trial = 0; trial < 500; ++trial) {
+        const Index classes = 3 + trial % 4;
+        const Scheme scheme = trial % 2 == 0 ? Scheme::one_vs_one : Scheme::one_vs_rest;
+        std::vector<int> names;
+        std::vector<double> decisions;
+        for (int c = 0; c < static_cast<int>(classes); ++c) names.push_back(c);
+        for (Index m = 0; m < (scheme == Scheme::one_vs_one ? classes * (classes - 1) / 2 : classes); ++m)
+            decisions.push_back(3.0 * random.normal(drawn++));
+        const auto ensemble = constants(scheme, decisions, names).with_loss("logistic");
+        const Matrix p = ensemble.probability(Matrix::Zero(1, 1));
+        Index most = 0;
+        p.col(0).maxCoeff(&most);
+        CHECK(most == ensemble.predict(Matrix::Zero(1, 1)).front());
+        CHECK(p.minCoeff() >= 0.0);
+        CHECK(p.sum() == Approx(1.0));
+        if (scheme == Scheme::one_vs_one) {
+            std::vector<double> sorted(p.data(), p.data() + p.size());
+            std::sort(sorted.rbegin(), sorted.rend());
+            if (sorted[0] - sorted[1] <= 1e-15) ++disagreements;
+        }
+    }
+    CHECK(disagreements > 0);  // votes and coupled pairs do differ at times
+}
+
 TEST_CASE("shared kernels are stored and evaluated once", "[multiclass]") {
     const Clusters data = clusters(60, 6, 0.5, 23);
     const auto fit = OneVsOne(Means<Counted>{50.0}).fit(data.x, data.labels);
@@ -597,15 +667,16 @@ TEST_CASE("an ensemble's file that is wrong is refused at its line", "[multiclas
     body.pop_back();
     REQUIRE(refused_line<int>(support::resealed(body)) == 0);
     //  1 kernelet  2 family  3 scheme  4 labels  5 inputs  6 classes  7-9 class  10 groups  11 kernels
-    // 12 shift  13 scale  14-16 kernel  17 group  18 offset  19 terms  20-21 term  22 group ...
-    REQUIRE(body.size() == 31);
+    // 12 shift  13 scale  14-16 kernel  17 group  18 offset  19 slopes  20 slope  21 terms
+    // 22-23 term  24 group ... loss
+    REQUIRE(body.size() == 38);
     const auto with = [&](std::size_t line, const std::string& text) {
         auto changed = body;
         changed[line - 1] = text;
         return refused_line<int>(support::resealed(changed));
     };
     CHECK(with(1, "kernelet model 1") == 1);
-    CHECK(with(1, "kernelet ensemble 3") == 1);
+    CHECK(with(1, "kernelet ensemble 4") == 1);
     CHECK(with(2, "family laplacian") == 2);
     CHECK(with(3, "scheme one_vs_two") == 3);
     CHECK(with(3, "scheme") == 3);
@@ -627,10 +698,11 @@ TEST_CASE("an ensemble's file that is wrong is refused at its line", "[multiclas
     CHECK(with(17, "group 1") == 17);
     CHECK(with(17, "group -1") == 17);
     CHECK(with(18, "offset inf") == 18);
-    CHECK(with(19, "terms 3") == 22);
-    CHECK(with(20, "term 0") == 20);
+    CHECK(with(19, "slopes 1") == 19);
+    CHECK(with(21, "terms 3") == 24);
+    CHECK(with(22, "term 0") == 22);
     for (const char* kernel : {"3", "-1", "0.5", "1e300", "-1e300", "9223372036854775808"})
-        CHECK(with(20, std::string("term ") + kernel + " 1") == 20);
+        CHECK(with(22, std::string("term ") + kernel + " 1") == 22);
     CHECK(with(14, "kernel 1 2 -1") > 0);  // a width
     CHECK(with(13, "scale 0 1") > 0);
     CHECK(with(3, "scheme one_vs_rest") == 0);  // as many classifiers: only the checksum knows better
@@ -638,7 +710,7 @@ TEST_CASE("an ensemble's file that is wrong is refused at its line", "[multiclas
     sealed[2] = "scheme one_vs_rest";
     std::string text;
     for (const std::string& line : sealed) text += line + "\n";
-    CHECK(refused_line<int>(text) == 32);
+    CHECK(refused_line<int>(text) == 39);
     CHECK(refused_line<double>(support::resealed(body)) == 4);
     CHECK(refused_line<std::int8_t>(support::resealed(body)) == 0);
     auto large = body;

@@ -1,17 +1,25 @@
 #include "support/catch.hpp"
 #include "support/sealed_text.hpp"
 #include "support/signals.hpp"
+#include "support/source_folder.hpp"
 
+#include <kernelet/kernels/dictionary.hpp>
 #include <kernelet/kernels/gaussian.hpp>
+#include <kernelet/kernels/polynomial.hpp>
 #include <kernelet/model/text_io.hpp>
+#include <kernelet/multiclass/ensemble_io.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
 #include <limits>
 #include <locale>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace text_io_test {
@@ -124,20 +132,21 @@ TEST_CASE("the hardest numbers survive", "[text_io]") {
 
 TEST_CASE("the file is text that a person can read", "[text_io]") {
     const auto lines = support::lines_of(saved(random_model(2, 3, 1, 30)));
-    REQUIRE(lines.size() == 20 + 12);  // 3 (1 + 3) parameters
+    REQUIRE(lines.size() == 21 + 12);  // 3 (1 + 3) parameters
     CHECK(lines[12] == "shares 3");
     CHECK(lines[14] == "noises 1");
     CHECK(lines[16] == "discrepancies 0");
     CHECK(lines[18] == "covariances 12");
-    CHECK(support::lines_of(saved(random_model(2, 3, 1, 30).without_statistics())).size() == 20);
-    CHECK(lines[0] == "kernelet model 2");
+    CHECK(support::lines_of(saved(random_model(2, 3, 1, 30).without_statistics())).size() == 21);
+    CHECK(lines[0] == "kernelet model 3");
     CHECK(lines[1] == "family gaussian");
     CHECK(lines[2] == "inputs 2");
     CHECK(lines[3] == "outputs 1");
     CHECK(lines[4] == "kernels 3");
     CHECK(lines[8] == "slopes 0");
     CHECK(lines[9].substr(0, 7) == "kernel ");
-    CHECK(lines[31].substr(0, 9) == "checksum ");
+    CHECK(lines[31] == "loss ");
+    CHECK(lines[32].substr(0, 9) == "checksum ");
 }
 
 /// Decimal commas and grouped thousands.
@@ -178,7 +187,7 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(refused_line("") == 1);
     CHECK(refused_line("\n") == 1);
     CHECK(refused_line("\n\n\n") == 1);
-    CHECK(with(1, "kernelet model 3") == 1);
+    CHECK(with(1, "kernelet model 4") == 1);
     CHECK(with(1, "kernelet model 10") == 1);
     CHECK(with(1, "kernelets model 1") == 1);
     CHECK(with(2, "family laplacian") == 2);  // another family
@@ -205,7 +214,7 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(6, "shift 1e999 2") == 6);
     CHECK(with(6, "shifts 1 2") == 6);
     CHECK(with(7, "scale 1") == 7);
-    CHECK(with(7, "scale 1 2\r") == 7);
+    CHECK(with(7, "scale 1 2\r\r") == 7);
     CHECK(with(8, "offset") == 8);
     CHECK(with(9, "slopes 2") == 9);
     CHECK(with(9, "slopes 1") == 10);
@@ -225,13 +234,128 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(11, "kernel 1 2 0 4") > 0);
     // The checksum's own line, and a file cut before its end.
     auto sealed = good;
-    sealed[19] = "checksum 0123456789abcdef";
+    sealed[20] = "checksum 0123456789abcdef";
     std::string text;
     for (const std::string& line : sealed) text += line + "\n";
-    CHECK(refused_line(text) == 20);
+    CHECK(refused_line(text) == 21);
     const std::string whole = saved(random_model(2, 3, 1, 61));
-    CHECK(refused_line(whole.substr(0, whole.size() - 1)) == 20);
+    CHECK(refused_line(whole.substr(0, whole.size() - 1)) == 21);
     CHECK(refused_line(whole.substr(0, whole.find("kernel "))) == 10);
+}
+
+TEST_CASE("lines may end as on Windows", "[text_io]") {
+    const Model model = random_model(2, 3, 1, 62);
+    std::string text;
+    for (const std::string& line : support::lines_of(saved(model))) text += line + "\r\n";
+    CHECK(equal(loaded(text), model));
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        loaded(text);
+    } catch (const FormatError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST_CASE("an unknown version is named, and a hostile word is shortened and escaped", "[text_io]") {
+    CHECK(refusal("kernelet model 7\n").find("version '7'; this library reads versions 1 to 3") !=
+          std::string::npos);
+    const std::string said = refusal("kernelet model 3\nfamily \x1b[2J" + std::string(1000000, 'x') + "\n");
+    CHECK(said.size() < 200);
+    CHECK(said.find("\\x1b[2J") != std::string::npos);
+}
+
+TEST_CASE("files: whole or not at all", "[text_io]") {
+    const Model model = random_model(1, 4, 1, 52).with_loss("huber");
+    const std::string folder = (std::filesystem::temp_directory_path() / "kernelet_text_io_test").string();
+    std::filesystem::create_directories(folder);
+    const std::string path = folder + "/model.txt";
+    kernelet::save(path, model);
+    CHECK(equal(kernelet::load<Model>(path), model));
+    CHECK(kernelet::load<Model>(path).loss() == "huber");
+    CHECK(!std::filesystem::exists(path + ".partial"));
+    std::ofstream(path, std::ios::app) << "more";
+    CHECK_THROWS_AS(kernelet::load<Model>(path), FormatError);
+    const auto said = [](const auto& call) {
+        try {
+            call();
+        } catch (const std::system_error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(said([&] { kernelet::load<Model>(folder + "/none"); }) ==
+          "kernelet: cannot open " + folder + "/none: No such file or directory");
+    CHECK(said([&] { kernelet::load<Model>(folder); }).find("Is a directory") != std::string::npos);
+    CHECK(said([&] { kernelet::save(folder + "/no/model.txt", model); }).find("cannot open") !=
+          std::string::npos);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the stream's format does not matter, and a stream that fails is said", "[text_io]") {
+    const Model model = random_model(1, 3, 1, 53);
+    std::ostringstream stream;
+    stream << std::setw(40) << std::setfill('*') << std::hex << std::showbase;
+    kernelet::save(stream, model);
+    CHECK(stream.str() == saved(model));
+    if (std::ofstream full("/dev/full"); full)
+        CHECK_THROWS_AS(kernelet::save(full, model), std::ios_base::failure);
+}
+
+/// A kernel with a member, which its files keep.
+struct Periodic : Gaussian {
+    static constexpr std::string_view name = "periodic";
+    double period = 1.0;
+    std::vector<double> save() const { return {period}; }
+    static Periodic load(const std::vector<double>& numbers) {
+        kernelet::detail::require(numbers.size() == 1 && numbers[0] > 0.0, "period must be > 0");
+        Periodic out;
+        out.period = numbers[0];
+        return out;
+    }
+};
+
+/// The same without save() and load().
+struct Forgetful : Gaussian {
+    double period = 1.0;
+};
+
+TEST_CASE("what a kernel holds is saved with the model", "[text_io]") {
+    Periodic kernel;
+    kernel.period = 7.0;
+    const kernelet::SparseKernelModel<Periodic> model(kernel, InputScaling::identity(1), Matrix::Ones(2, 1),
+                                                      Matrix::Ones(1, 1), Vector::Zero(1));
+    std::stringstream stream;
+    kernelet::save(stream, model);
+    CHECK(kernelet::load<kernelet::SparseKernelModel<Periodic>>(stream).kernel().period == 7.0);
+    std::istringstream bad(
+        support::resealed({"kernelet model 3", "family periodic", "states 1", "state -1"}));
+    CHECK_THROWS_AS(kernelet::load<kernelet::SparseKernelModel<Periodic>>(bad), FormatError);
+    STATIC_REQUIRE(!kernelet::detail::Savable<Forgetful>);
+    STATIC_REQUIRE(kernelet::detail::Savable<kernelet::Dictionary<Gaussian, Periodic>>);
+    const kernelet::Dictionary<Gaussian, Periodic> both(Gaussian{}, kernel);
+    CHECK(both.save() == std::vector<double>{0.0, 1.0, 7.0});
+    CHECK(kernelet::Dictionary<Gaussian, Periodic>::load(both.save()).save() == both.save());
+    CHECK_THROWS_AS((kernelet::Dictionary<Gaussian, Periodic>::load({0.0, 2.0, 7.0})), std::invalid_argument);
+    CHECK(kernelet::Polynomial::load(kernelet::Polynomial(7).save()).shapes().size() == 7);
+}
+
+/// A file of each version of the format that was ever released.
+TEST_CASE("old files are read", "[text_io]") {
+    for (const char* version : {"1", "2", "3"}) {
+        const auto model =
+            kernelet::load<Model>(support::source_folder() + "/tests/files/model_" + version + ".txt");
+        CHECK(model.size() == 2);
+        CHECK(model(0.25) == Approx(0.5 + 2.0 - std::exp(-0.5)));
+        CHECK(model.loss() == (version[0] == '3' ? "squared" : ""));
+        const auto ensemble = kernelet::load<kernelet::EnsembleModel<Gaussian, int>>(
+            support::source_folder() + "/tests/files/ensemble_" + version + ".txt");
+        CHECK(ensemble.classes() == std::vector<int>{3, 5});
+        CHECK(ensemble.predict(Matrix::Zero(1, 1)) == std::vector<int>{3});
+        CHECK(ensemble.loss() == (version[0] == '3' ? "logistic" : ""));
+    }
 }
 
 /// Another family with as many parameters.

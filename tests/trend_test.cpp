@@ -116,9 +116,9 @@ TEST_CASE("a model with a linear trend survives its file, and files of version 1
     CHECK(loaded.statistics().discrepancy == fit.model.statistics().discrepancy);
 
     std::stringstream first;
-    detail::write_sealed(first, {"kernelet model 1", "family gaussian", "inputs 1", "outputs 1", "kernels 1",
-                                 "shift 0", "scale 1", "offset 0.5", "kernel 0.25 0.5 2", "shares 0", "share",
-                                 "noises 0", "noise", "covariances 0"});
+    first << detail::sealed({"kernelet model 1", "family gaussian", "inputs 1", "outputs 1", "kernels 1",
+                             "shift 0", "scale 1", "offset 0.5", "kernel 0.25 0.5 2", "shares 0", "share",
+                             "noises 0", "noise", "covariances 0"});
     const auto old = load<SparseKernelModel<Gaussian>>(first);
     CHECK(old(0.25) == Approx(2.5));
     CHECK(old.slopes().size() == 0);

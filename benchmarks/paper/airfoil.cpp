@@ -3,11 +3,12 @@
 // of one width a kernel, at most so many kernels, all else at the defaults. Usage: airfoil [file] [kernels
 // ... = 30 60]
 
-#include "../support/signals.hpp"
 #include "../support/tables.hpp"
 
 #include <kernelet/kernelet.hpp>
+#include <kernelet/validation.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -20,27 +21,15 @@ constexpr int folds = 10;
 
 template <class Kernel>
 void row(const char* name, const Matrix& x, const Vector& y, Index most) {
-    const std::vector<int> fold = bench::folds_of(y.size(), folds, 1);
-    std::vector<double> squares(folds), kernels(folds), seconds(folds);
-    detail::parallel_for(folds, [&](Index f) {
-        const bench::Split part = bench::split(fold, static_cast<int>(f));
-        const double start = bench::seconds();
-        const auto fit = SparseKernelEstimator<Kernel>({.max_kernels = most})
-                             .fit(x(Eigen::all, part.train), Vector(y(part.train)));
-        const auto slot = static_cast<std::size_t>(f);
-        seconds[slot] = bench::seconds() - start;
-        kernels[slot] = static_cast<double>(fit.model.size());
-        squares[slot] = (fit.model.predict(x(Eigen::all, part.test)) - y(part.test)).squaredNorm();
-        std::fprintf(stderr, "%s, fold %ld: %s\n", name, static_cast<long>(f), fit.report.brief().c_str());
-    });
-    double sum = 0.0, count = 0.0, time = 0.0;
-    for (std::size_t f = 0; f < folds; ++f) {
-        sum += squares[f];
-        count += kernels[f] / folds;
-        time += seconds[f] / folds;
+    const SparseKernelEstimator<Kernel> estimator({.max_kernels = most});
+    const auto result = cross_validate(estimator, x, y, random_folds(y.size(), folds, 1));
+    double seconds = 0.0;
+    for (std::size_t f = 0; f < result.folds.size(); ++f) {
+        seconds += result.folds[f].seconds / folds;
+        std::fprintf(stderr, "%s, fold %zu: %s\n", name, f, result.folds[f].fit->report.brief().c_str());
     }
     std::printf("%-22s at most %3ld   %6.1f kernels   error %.4f   %6.1f s a fit\n", name,
-                static_cast<long>(most), count, std::sqrt(sum / static_cast<double>(y.size())), time);
+                static_cast<long>(most), result.mean_kernels(), std::sqrt(result.score), seconds);
     std::fflush(stdout);
 }
 

@@ -14,6 +14,7 @@
 #endif
 
 #include <kernelet/kernelet.hpp>
+#include <kernelet/validation/folds.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -52,7 +53,7 @@ using bench::SvmSetting;
 SvmSetting tuned(const Matrix& x, const Vector& y) {
     constexpr Index widths = 10;
     constexpr int parts = 4, tuning_folds = 5;
-    const std::vector<Index> chosen = bench::split(bench::folds_of(y.size(), parts, 1), 0).test;
+    const std::vector<Index> chosen = random_folds(y.size(), parts, 1).split(0).test;
     const Matrix points = x(Eigen::all, chosen);
     const Vector labels = y(chosen);
     std::vector<SvmSetting> grid;
@@ -60,8 +61,8 @@ SvmSetting tuned(const Matrix& x, const Vector& y) {
         for (int half_decade = -2; half_decade <= 6; ++half_decade)
             grid.push_back({width, std::pow(10.0, 0.5 * half_decade)});
     return bench::best_by_cross_validation(
-        grid, bench::folds_of(labels.size(), tuning_folds, 2),
-        [&](const SvmSetting& setting, const bench::Split& part) {
+        grid, random_folds(labels.size(), tuning_folds, 2),
+        [&](const SvmSetting& setting, const Split& part) {
             const SvmModel model(SvmModel::Task::classification, points(Eigen::all, part.train),
                                  labels(part.train), setting);
             const Vector truth = labels(part.test);
@@ -80,12 +81,11 @@ int main(int argc, char** argv) {
     if (!table) return 0;
     const Matrix x = table->topRows(2);
     const Vector y = table->row(2).transpose();
-    const std::vector<int> fold = bench::stratified_folds(std::vector<double>(y.data(), y.data() + y.size()),
-                                                          folds, bench::draw_of(argc, argv));
+    const Folds parts = stratified_folds(y, folds, bench::draw_of(argc, argv));
     Scores ours(taken);
     [[maybe_unused]] Scores theirs(taken);
     detail::parallel_for(taken, [&](Index f) {
-        const bench::Split part = bench::split(fold, static_cast<int>(f));
+        const Split part = parts.split(f);
         const Matrix train = x(Eigen::all, part.train), test = x(Eigen::all, part.test);
         const Vector labels = y(part.train), truth = y(part.test);
         double start = bench::seconds();

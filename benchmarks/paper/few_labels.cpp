@@ -14,6 +14,7 @@
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/domains/input_scaling.hpp>
 #include <kernelet/kernelet.hpp>
+#include <kernelet/validation/folds.hpp>
 
 #include <array>
 #include <cmath>
@@ -155,7 +156,7 @@ Outcome theirs(const bench::Data& train, const bench::Data& test) {
         return SvmModel(SvmModel::Task::classification, points, labels, setting);
     };
     const SvmSetting best = bench::best_by_cross_validation(
-        grid, bench::folds_of(x.cols(), folds, 2), [&](const SvmSetting& setting, const bench::Split& part) {
+        grid, random_folds(x.cols(), folds, 2), [&](const SvmSetting& setting, const Split& part) {
             const Vector truth = train.y(part.test);
             return static_cast<double>(truth.size()) *
                    share_wrong(classifier(x(Eigen::all, part.train), train.y(part.train), setting)

@@ -7,6 +7,7 @@
 
 #include <kernelet/baselines/kernel_ridge.hpp>
 #include <kernelet/kernelet.hpp>
+#include <kernelet/validation/folds.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -24,8 +25,8 @@ int main(int argc, char** argv) {
     const Index runs = static_cast<Index>(repetitions) * folds;
     Vector ours(runs), ridge(runs), kernels(runs), samples(runs);
     detail::parallel_for(runs, [&](Index run) {
-        const auto fold = bench::folds_of(y.size(), folds, static_cast<std::uint64_t>(run / folds + 1));
-        const bench::Split part = bench::split(fold, static_cast<int>(run % folds));
+        const auto seed = static_cast<std::uint64_t>(run / folds + 1);
+        const Split part = random_folds(y.size(), folds, seed).split(run % folds);
         const Matrix train = x(Eigen::all, part.train), test = x(Eigen::all, part.test);
         const Vector target = y(part.train), truth = y(part.test);
         const auto fit = SparseKernelEstimator<>().fit(train, target);

@@ -17,6 +17,7 @@
 #include <kernelet/baselines.hpp>
 #include <kernelet/detail/median.hpp>
 #include <kernelet/kernelet.hpp>
+#include <kernelet/validation/folds.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -52,12 +53,11 @@ double support_vector_error(const bench::SurrogateData& data) {
         for (const double cost : {1.0, 10.0, 100.0})
             for (const double epsilon : {0.003, 0.03}) grid.push_back({width, cost, epsilon});
     const auto task = bench::SvmModel::Task::regression;
-    const auto left = [&](const bench::SvmSetting& setting, const bench::Split& parts) {
+    const auto left = [&](const bench::SvmSetting& setting, const Split& parts) {
         const bench::SvmModel model(task, data.x(Eigen::all, parts.train), y(parts.train), setting);
         return (model.predict(Matrix(data.x(Eigen::all, parts.test))) - y(parts.test)).squaredNorm();
     };
-    const bench::SvmSetting best =
-        bench::best_by_cross_validation(grid, bench::folds_of(y.size(), 5, 1), left);
+    const bench::SvmSetting best = bench::best_by_cross_validation(grid, random_folds(y.size(), 5, 1), left);
     const Vector predicted = bench::SvmModel(task, data.x, y, best).predict(data.test);
     return error_of((predicted * data.deviation).array() + data.y.mean(), data);
 }

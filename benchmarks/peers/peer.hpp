@@ -82,11 +82,10 @@ template <class Fit>
 Setting choose_by_cross_validation(const Samples& all, Index most, const std::vector<Setting>& grid,
                                    const Fit& fit) {
     const Samples some = all.at_most(most);
-    const std::vector<double> labels(some.y.data(), some.y.data() + some.y.size());
-    const std::vector<int> fold = some.classes ? bench::stratified_folds(labels, tuning_folds, 2)
-                                               : bench::folds_of(some.size(), tuning_folds, 2);
+    const kernelet::Folds folds = some.classes ? kernelet::stratified_folds(some.y, tuning_folds, 2)
+                                               : kernelet::random_folds(some.size(), tuning_folds, 2);
     return bench::best_by_cross_validation(
-        grid, fold, [&](const Setting& setting, const bench::Split& split) {
+        grid, folds, [&](const Setting& setting, const kernelet::Split& split) {
             const Samples left_out = some.part(split.test);
             return error_sum(left_out, fit(some.part(split.train), setting).predict(left_out.x));
         });

@@ -64,12 +64,11 @@ DataSet chirp() {
 /// The first so many of five folds.
 DataSet folds_of_table(std::string name, std::string measured, const Samples& all, int used) {
     constexpr int folds = 5;
-    const std::vector<double> labels(all.y.begin(), all.y.end());
-    const std::vector<int> fold =
-        all.classes ? bench::stratified_folds(labels, folds, 1) : bench::folds_of(all.size(), folds, 1);
+    const kernelet::Folds parts = all.classes ? kernelet::stratified_folds(all.y, folds, 1)
+                                              : kernelet::random_folds(all.size(), folds, 1);
     DataSet set{std::move(name), std::move(measured), {}};
     for (int f = 0; f < used; ++f) {
-        const bench::Split split = bench::split(fold, f);
+        const kernelet::Split split = parts.split(f);
         set.trials.push_back(scaled({all.part(split.train), all.part(split.test)}));
     }
     return set;

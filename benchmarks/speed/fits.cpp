@@ -1,6 +1,7 @@
 // Whole fits, one line each: what sh cmake/run.sh speed compiles against two versions of the library and compares. Only
 // names that both versions have. Usage: fits <problem> <first> <behind the last> <folder of the data>
 
+#include "../../include/kernelet/validation/folds.hpp"  // also where the version compared has none
 #include "../support/realisation.hpp"
 #include "../support/signals.hpp"
 #include "../support/tables.hpp"
@@ -41,7 +42,7 @@ void airfoil(const std::string& name, const Matrix& table, int which) {
     Vector y = table.bottomRows(1).transpose();
     y.array() -= y.mean();
     y /= std::sqrt(y.squaredNorm() / static_cast<double>(y.size()));
-    const bench::Split part = bench::split(bench::folds_of(y.size(), 10, 1), which);
+    const Split part = random_folds(y.size(), 10, 1).split(which);
     line(name, which, [&] {
         const auto fit = SparseKernelEstimator<AnisotropicGaussian>().fit(x(Eigen::all, part.train),
                                                                           Vector(y(part.train)));
@@ -56,8 +57,7 @@ template <class Loss>
 void banana(const std::string& name, const Matrix& table, int which) {
     const Matrix x = table.topRows(2);
     const Vector y = table.row(2).transpose();
-    const bench::Split part = bench::split(
-        bench::stratified_folds(std::vector<double>(y.data(), y.data() + y.size()), 10, 1), which);
+    const Split part = stratified_folds(y, 10, 1).split(which);
     Options options;
     options.dual_samples = 500;  // as both versions of this program set it; the default is 2000 or less
     if (std::getenv("KERNELET_DEFAULT_DUAL") != nullptr) options.dual_samples = Options{}.dual_samples;
@@ -76,7 +76,7 @@ void rooms(const std::string& name, const Matrix& table, int which) {
     std::vector<int> all, train, test;
     for (Index i = 0; i < x.cols(); ++i) all.push_back(static_cast<int>(std::lround(table(7, i))));
     const auto draw = static_cast<std::uint64_t>(1 + which / 10);
-    const bench::Split part = bench::split(bench::stratified_folds(all, 10, draw), which % 10);
+    const Split part = stratified_folds(all, 10, draw).split(which % 10);
     for (const Index i : part.train) train.push_back(all[static_cast<std::size_t>(i)]);
     for (const Index i : part.test) test.push_back(all[static_cast<std::size_t>(i)]);
     line(name, which, [&] {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <kernelet/detail/random.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
@@ -8,13 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
-/// Tables of numbers from files, and how to cut them for cross-validation.
+/// Tables of numbers from files.
 namespace bench {
 
 using kernelet::Index;
@@ -83,46 +81,6 @@ constexpr int reduced_folds = 4;
 /// merit.
 inline std::uint64_t draw_of(int argc, char** argv) {
     return argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-}
-
-/// A fold for each sample: folds as equal as can be, drawn at random.
-inline std::vector<int> folds_of(Index samples, int folds, std::uint64_t seed) {
-    std::vector<int> fold(static_cast<std::size_t>(samples));
-    for (std::size_t i = 0; i < fold.size(); ++i)
-        fold[i] = static_cast<int>(i % static_cast<std::size_t>(folds));
-    const kernelet::detail::CounterRandom random(seed, 21);
-    for (std::size_t i = fold.size(); i > 1; --i)
-        std::swap(fold[i - 1], fold[static_cast<std::size_t>(random.uniform(i) * static_cast<double>(i))]);
-    return fold;
-}
-
-/// The same, each class spread evenly over the folds.
-template <class Label>
-std::vector<int> stratified_folds(const std::vector<Label>& labels, int folds, std::uint64_t seed) {
-    std::vector<int> fold(labels.size());
-    std::vector<Label> classes = labels;
-    std::sort(classes.begin(), classes.end());
-    classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-    for (const Label& label : classes) {
-        std::vector<std::size_t> members;
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            if (labels[i] == label) members.push_back(i);
-        const std::vector<int> of = folds_of(static_cast<Index>(members.size()), folds, ++seed);
-        for (std::size_t k = 0; k < members.size(); ++k) fold[members[k]] = of[k];
-    }
-    return fold;
-}
-
-/// The samples of a fold, and all others.
-struct Split {
-    std::vector<Index> train{}, test{};
-};
-
-inline Split split(const std::vector<int>& fold, int of) {
-    Split parts;
-    for (std::size_t i = 0; i < fold.size(); ++i)
-        (fold[i] == of ? parts.test : parts.train).push_back(static_cast<Index>(i));
-    return parts;
 }
 
 }  // namespace bench

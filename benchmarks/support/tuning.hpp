@@ -4,6 +4,7 @@
 
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/domains/width_range.hpp>
+#include <kernelet/validation/folds.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,8 +16,9 @@ namespace bench {
 
 /// So many of the samples, drawn at random, in their order; all where there are no more.
 inline std::vector<Index> subsample(Index samples, Index most, std::uint64_t seed) {
-    const std::vector<int> place = folds_of(samples, static_cast<int>(samples), seed);  // a permutation
     std::vector<Index> chosen;
+    const std::vector<Index> place =
+        kernelet::detail::shuffled_numbers(samples, samples, seed);  // a permutation
     for (Index i = 0; i < samples; ++i)
         if (place[static_cast<std::size_t>(i)] < most) chosen.push_back(i);
     return chosen;
@@ -34,17 +36,16 @@ inline std::vector<double> width_ladder(const Matrix& x, Index levels) {
 /// The entry of the grid whose error, summed over all folds, is least; the first of equals, so that a grid
 /// begins with the simplest. error(setting, split) fits on one part and measures on the other.
 template <class Setting, class Error>
-Setting best_by_cross_validation(const std::vector<Setting>& grid, const std::vector<int>& fold,
+Setting best_by_cross_validation(const std::vector<Setting>& grid, const kernelet::Folds& folds,
                                  const Error& error) {
     if (grid.size() == 1) return grid.front();
-    const int folds = 1 + *std::max_element(fold.begin(), fold.end());
-    std::vector<Split> splits;
-    for (int f = 0; f < folds; ++f) splits.push_back(split(fold, f));
+    std::vector<kernelet::Split> splits;
+    for (Index f = 0; f < folds.count(); ++f) splits.push_back(folds.split(f));
     double least = std::numeric_limits<double>::infinity();
     Setting best = grid.front();
     for (const Setting& setting : grid) {
         double sum = 0.0;
-        for (const Split& parts : splits) sum += error(setting, parts);
+        for (const kernelet::Split& parts : splits) sum += error(setting, parts);
         if (sum < least) {
             least = sum;
             best = setting;

@@ -197,4 +197,36 @@ plot "probability.csv" nonuniform matrix skip 1 using 1:2:3 with image notitle, 
 )gnuplot");
 }
 
+/// cross_validation.png, from errors.csv: the limit on the number of kernels, their mean number, the error over all
+/// samples, and that of each fold.
+inline void draw_cross_validation(double noise) {
+    draw("cross_validation", "noise = " + std::to_string(noise) + R"gnuplot(
+stats "errors.csv" skip 1 nooutput
+columns = int(STATS_columns)
+stats "errors.csv" using 3 skip 1 nooutput
+least = STATS_min
+stats "errors.csv" using ($3 < 1.1*least ? $2 : NaN) skip 1 nooutput
+enough = STATS_min
+stats "errors.csv" using 1 skip 1 nooutput
+first = STATS_min; last = STATS_max
+set rmargin at screen 0.975; set tmargin at screen 0.84; set bmargin at screen 0.10
+set label 1 sprintf("A chirp by cross-validation: from %.0f kernels on, more of them do not help", enough) \
+    at screen 0.075, 0.955 font ",16" textcolor rgb ink
+set key at screen 0.975, 0.90 right center horizontal maxrows 1 Left reverse samplen 1.5 textcolor rgb ink
+set xlabel "the most kernels allowed; inside the frame, the mean number used" textcolor rgb ink
+set ylabel "root mean squared error on the samples left out" offset 1 textcolor rgb ink
+set xrange [first - 1:last + 1]
+set xtics first, 2
+set logscale y
+set yrange [0.6*noise:1.1]
+set ytics (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+set grid ytics lc rgb 0xececec lt 1
+plot noise with lines dt (10, 6) lw 1.6 lc rgb amber title "noise", \
+     for [k=4:columns] "errors.csv" using 1:k skip 1 with linespoints pt 7 ps 0.8 lw 0.8 lc rgb 0x92b7d6 \
+         title (k == 4 ? "each fold" : ""), \
+     "errors.csv" using 1:3 skip 1 with linespoints pt 7 ps 1.4 lw 2.4 lc rgb ink title "all folds", \
+     "errors.csv" using 1:(0.72*noise):(sprintf("%.1f", $2)) skip 1 with labels textcolor rgb ink notitle
+)gnuplot");
+}
+
 }  // namespace plot

@@ -191,7 +191,8 @@ private:
                                        fit.report.support_measure);
         return {SparseKernelModel<Kernel>(
                     kernel_, std::move(fit.scaling), std::move(fit.nodes), std::move(fit.coefficients),
-                    {std::move(fit.offset), std::move(fit.slopes)}, std::move(fit.statistics)),
+                    {std::move(fit.offset), std::move(fit.slopes)}, std::move(fit.statistics))
+                    .with_loss(std::string(AnyLoss(loss_).held_name())),
                 std::move(field), std::move(fit.report), std::move(fit.multipliers)};
     }
 

@@ -2,8 +2,8 @@
 
 /// kernelet: functions learned as a small number of kernels, each with its own center and its own width.
 ///
-/// Baselines, samples on several machines and what only predicts have headers of their own: <kernelet/baselines.hpp>,
-/// <kernelet/mpi.hpp>, <kernelet/predict.hpp>. In compiled mode (KERNELET_COMPILED, set by the CMake function kernelet_add_compiled)
+/// Baselines, cross-validation, samples on several machines and what only predicts have headers of their own:
+/// <kernelet/baselines.hpp>, <kernelet/validation.hpp>, <kernelet/mpi.hpp>, <kernelet/predict.hpp>. In compiled mode (KERNELET_COMPILED, set by the CMake function kernelet_add_compiled)
 /// the stages of a fit are not included; include them by name where you call them.
 
 #include <kernelet/concepts.hpp>
@@ -37,6 +37,7 @@
 #include <kernelet/model/sparse_kernel_model.hpp>
 #include <kernelet/model/text_io.hpp>
 #include <kernelet/multiclass/ensemble_io.hpp>
+#include <kernelet/multiclass/export_c.hpp>
 #include <kernelet/multiclass/one_vs_one.hpp>
 #include <kernelet/multiclass/one_vs_rest.hpp>
 #include <kernelet/multiclass/shared_kernels.hpp>

@@ -80,7 +80,7 @@ constexpr std::string_view to_string(Bound bound) {
 /// between, with what it said last.
 struct Progress {
     /// "dual", "peaks", "search"; before them "read" and after them "passes" where samples are read in blocks;
-    /// "classifiers" of an ensemble; in the last report "done" or "stopped".
+    /// "classifiers" of an ensemble; "folds" of a cross-validation; in the last report "done" or "stopped".
     std::string_view stage{};
     Index iteration{};
     Index iterations{};  ///< the most there can be in this stage; 0 where that is not known

@@ -192,7 +192,7 @@ private:
     DrawnSamples drawn(const PassRequest& survey) {
         progress_ = {};
         progress_.begin(1.0);
-        const DrawnSamples out = surveyed(survey);
+        DrawnSamples out = surveyed(survey);
         progress_ = {};
         return out;
     }

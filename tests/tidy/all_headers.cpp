@@ -3,3 +3,4 @@
 #include <kernelet/detail/dense_spectrum.hpp>
 #include <kernelet/kernelet.hpp>
 #include <kernelet/predict.hpp>
+#include <kernelet/validation.hpp>

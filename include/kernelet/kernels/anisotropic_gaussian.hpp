@@ -1,7 +1,9 @@
 #pragma once
 
 #include <kernelet/detail/exponentials.hpp>
+#include <kernelet/detail/gaussian_integral.hpp>
 #include <kernelet/detail/squared_distances.hpp>
+#include <kernelet/detail/strip_buffer.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -38,6 +40,28 @@ public:
             jet.col(1 + c) = jet.col(0).array() * ratio * inverse;
             jet.col(1 + d + c) = jet.col(0).array() * ratio.square();
         }
+    }
+
+    /// out += a ∂k/∂x, ∂k/∂x_c = −k (x_c − z_c)/w_c². xt and out are m x d, m ≤ detail::strip_rows. O(m d).
+    template <class Scalar = double>
+    void add_gradient(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node, double a,
+                      MatrixRefOf<Scalar> out) const {
+        const Index d = xt.cols();
+        detail::StripBuffer k(xt.rows());
+        values(xt, node, k.ref());
+        for (Index c = 0; c < d; ++c) {
+            const double inverse = 1.0 / node(d + c);
+            k.add_offset_products(out.col(c).data(), xt.col(c).data(), node(c), inverse, a * inverse);
+        }
+    }
+
+    /// ∫ k(x, z; w) dx over the box lo ≤ x ≤ hi: a product over the coordinates, see gaussian_integral().
+    double integral(const ConstVectorRef& lo, const ConstVectorRef& hi, const ConstVectorRef& node) const {
+        const Index d = lo.size();
+        double product = 1.0;
+        for (Index c = 0; c < d; ++c)
+            product *= detail::gaussian_integral({lo(c) - node(c), hi(c) - node(c)}, node(d + c));
+        return product;
     }
 
     /// log k = ⟨φ(x), c(z; w)⟩ with φ = (x, x², 1), c = (z/w², −1/2w², −½ Σ z²/w²) coordinate by coordinate:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/detail/input_gradient.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/types.hpp>
 
@@ -8,9 +9,11 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <numeric>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +26,29 @@ template <class Family>
 concept WithoutShapes = !requires(const Family& family) {
     family.shapes();
 };
+
+/// A family whose members a file can hold: it has none, or save() and load().
+template <class Family>
+concept SavableFamily = (std::is_empty_v<Family> && std::default_initializable<Family>) ||
+                        requires(const Family& family, const std::vector<double>& numbers) {
+    { family.save() } -> std::same_as<std::vector<double>>;
+    { Family::load(numbers) } -> std::same_as<Family>;
+};
+
+/// The family whose numbers begin at `at`, which moves behind them.
+template <class Family>
+Family loaded_family(const std::vector<double>& numbers, std::size_t& at) {
+    require(at < numbers.size(), "the file lacks numbers of ", Family::name);
+    const double count = numbers[at++];
+    require(count >= 0.0 && count <= static_cast<double>(numbers.size() - at), "the file lacks numbers of ",
+            Family::name);
+    const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(at);
+    at += static_cast<std::size_t>(count);
+    if constexpr (requires { Family::load(numbers); })
+        return Family::load({first, numbers.begin() + static_cast<std::ptrdiff_t>(at)});
+    else
+        return Family{};
+}
 
 /// "dictionary<first,second>", one word of a model file.
 template <class... Families>
@@ -92,6 +118,9 @@ public:
         return tags;
     }
 
+    /// In the order of their tags.
+    const std::tuple<Families...>& families() const { return families_; }
+
     /// values_i = k_tag(x_i, z; θ). xt is m x d (a tile, one coordinate a column), node = (z; θ; tag). Costs
     /// what the family costs.
     void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
@@ -103,6 +132,33 @@ public:
         chosen(node,
                [&](const auto& family) { family.jet(xt, untagged(node), jet.leftCols(jet.cols() - 1)); });
         jet.rightCols(1).setZero();
+    }
+
+    /// What a file keeps: of each family how many numbers, and these.
+    std::vector<double> save() const requires(detail::SavableFamily<Families>&&...) {
+        std::vector<double> numbers;
+        each([&](const auto& family) {
+            std::vector<double> own;
+            if constexpr (requires { family.save(); }) own = family.save();
+            numbers.push_back(static_cast<double>(own.size()));
+            numbers.insert(numbers.end(), own.begin(), own.end());
+        });
+        return numbers;
+    }
+    static Dictionary load(const std::vector<double>& numbers) requires(
+        detail::SavableFamily<Families>&&...) {
+        std::size_t at = 0;
+        Dictionary out{detail::loaded_family<Families>(numbers, at)...};
+        detail::require(at == numbers.size(), name, ": the file holds more numbers than its families");
+        return out;
+    }
+
+    /// That of the family; only where every family has one.
+    void add_gradient(const ConstMatrixRef& xt, const ConstVectorRef& node, double a, MatrixRef out) const
+        requires(detail::HasInputGradient<Families>&&...) {
+        chosen(node, [&](const auto& family) {
+            detail::add_input_gradient(family, {xt, untagged(node)}, a, out);
+        });
     }
 
     /// Of the family chosen; only where every family has one.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <kernelet/detail/exponentials.hpp>
+#include <kernelet/detail/gaussian_integral.hpp>
 #include <kernelet/detail/squared_distances.hpp>
+#include <kernelet/detail/strip_buffer.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -49,6 +51,27 @@ public:
             jet.col(1 + c) = jet.col(0).array() * ratio * inverse;
         }
         jet.col(1 + d).array() *= jet.col(0).array();
+    }
+
+    /// out += a ∂k/∂x = −a k (x − z)/w². xt and out are m x d, m ≤ detail::strip_rows. O(m d).
+    template <class Scalar = double>
+    void add_gradient(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node, double a,
+                      MatrixRefOf<Scalar> out) const {
+        const Index d = xt.cols();
+        const double inverse = 1.0 / node(d);
+        detail::StripBuffer k(xt.rows());
+        values(xt, node, k.ref());
+        k.scale(a * inverse);
+        for (Index c = 0; c < d; ++c)
+            k.add_offset_products(out.col(c).data(), xt.col(c).data(), node(c), inverse);
+    }
+
+    /// ∫ k(x, z; w) dx over the box lo ≤ x ≤ hi: a product over the coordinates, see gaussian_integral().
+    double integral(const ConstVectorRef& lo, const ConstVectorRef& hi, const ConstVectorRef& node) const {
+        double product = 1.0;
+        for (Index c = 0; c < lo.size(); ++c)
+            product *= detail::gaussian_integral({lo(c) - node(c), hi(c) - node(c)}, node(lo.size()));
+        return product;
     }
 
     /// log k = ⟨φ(x), c(z; w)⟩ with φ = (x, ‖x‖², 1), c = (z/w², −1/2w², −‖z‖²/2w²): kernel values by the

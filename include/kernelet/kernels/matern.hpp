@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/exponent.hpp>
+#include <kernelet/detail/strip_buffer.hpp>
 #include <kernelet/types.hpp>
 
 #include <numbers>
@@ -45,6 +46,21 @@ public:
             jet.col(1 + c) = jet.col(0).array() * (Profile::steepness(s) * ratio) * inverse;
         }
         jet.col(1 + d) = jet.col(0).array() * Profile::steepness(s) * s.square();
+    }
+
+    /// out += a ∂k/∂x = −a k T(s) (x − z) c²/w². xt and out are m x d, m ≤ detail::strip_rows. O(m d).
+    template <class Scalar = double>
+    void add_gradient(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node, double a,
+                      MatrixRefOf<Scalar> out) const {
+        const Index d = xt.cols();
+        const double inverse = Profile::rate / node(d);
+        detail::StripBuffer k(xt.rows());
+        VectorRefOf<Scalar> s = k.ref();
+        distances(xt, node, s);
+        s.array() = Profile::polynomial(s.array()) * Profile::steepness(s.array()) * (-s.array()).exp();
+        k.scale(a * inverse);
+        for (Index c = 0; c < d; ++c)
+            k.add_offset_products(out.col(c).data(), xt.col(c).data(), node(c), inverse);
     }
 
     /// Distance past which k < 2^-53: what lies farther changes no sum that k(z, z) = 1 takes part in.

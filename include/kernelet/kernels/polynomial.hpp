@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/detail/strip_buffer.hpp>
 #include <kernelet/types.hpp>
 
 #include <algorithm>
@@ -36,6 +37,14 @@ public:
         return orders;
     }
 
+    /// What a file keeps.
+    std::vector<double> save() const { return {static_cast<double>(max_order_)}; }
+    static Polynomial load(const std::vector<double>& numbers) {
+        detail::require(numbers.size() == 1 && numbers[0] >= 1.0 && numbers[0] <= highest_order,
+                        "Polynomial: max_order must be from 1 to ", highest_order);
+        return Polynomial(static_cast<Index>(numbers[0]));
+    }
+
     /// values_i = k(x_i, z; n). xt is m x d (a tile, one coordinate per column), node = (z; n). O(m (d + n)).
     template <class Scalar = double>
     void values(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,
@@ -57,6 +66,18 @@ public:
         for (Index c = 0; c < d; ++c) jet.col(1 + c) = n * jet.col(1 + d).cwiseProduct(xt.col(c));
         jet.col(0).array() *= jet.col(1 + d).array();
         jet.col(1 + d).setZero();
+    }
+
+    /// out += a ∂k/∂x = a n (1 + ⟨x, z⟩)^{n−1} z. xt and out are m x d, m ≤ detail::strip_rows. O(m (d + n)).
+    template <class Scalar = double>
+    void add_gradient(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node, double a,
+                      MatrixRefOf<Scalar> out) const {
+        const int n = order(node);
+        detail::StripBuffer buffer(xt.rows());
+        VectorRefOf<Scalar> powers = buffer.ref();
+        bases(xt, node, powers);
+        powers = powers.unaryExpr([n](double base) { return power(base, n - 1); });
+        for (Index c = 0; c < xt.cols(); ++c) out.col(c) += (a * n * node(c)) * powers;
     }
 
 private:

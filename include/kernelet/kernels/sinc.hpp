@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/detail/strip_buffer.hpp>
 #include <kernelet/types.hpp>
 
 #include <cmath>
@@ -51,14 +52,37 @@ public:
         }
     }
 
+    /// out += a ∂k/∂x, ∂k/∂x_c = (π/w) s'(t_c) Π_{j≠c} s(t_j). xt and out are m x d. O(m d²).
+    template <class Scalar = double>
+    void add_gradient(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node, double a,
+                      MatrixRefOf<Scalar> out) const {
+        const Index d = xt.cols();
+        const double rate = std::numbers::pi / node(d);
+        detail::PointBuffer buffer(2 * d);
+        double *s = buffer.data(), *slope = s + d;
+        for (Index i = 0; i < xt.rows(); ++i) {
+            for (Index c = 0; c < d; ++c) {
+                const double t = (xt(i, c) - node(c)) * rate, sine = std::sin(t);
+                s[c] = t == 0.0 ? 1.0 : sine / t;
+                slope[c] = -rate * a * fall_from_sine(t, sine);
+            }
+            for (Index c = 0; c < d; ++c) {
+                double product = slope[c];
+                for (Index j = 0; j < d; ++j) product *= j == c ? 1.0 : s[j];
+                out(i, c) += product;
+            }
+        }
+    }
+
 private:
     /// s(t) = sin t / t.
     static double sinc(double t) { return t == 0.0 ? 1.0 : std::sin(t) / t; }
 
     /// −s'(t) = (sin t / t − cos t) / t, and where that difference cancels its series,
     /// Σ_n (−1)^{n+1} 2n t^{2n−1} / (2n + 1)!.
-    static double fall(double t) {
-        if (std::abs(t) > series_below) return (std::sin(t) / t - std::cos(t)) / t;
+    static double fall(double t) { return fall_from_sine(t, std::sin(t)); }
+    static double fall_from_sine(double t, double sine) {
+        if (std::abs(t) > series_below) return (sine / t - std::cos(t)) / t;
         double term = t / 3.0, sum = term;
         for (int n = 2; n <= series_terms; ++n) {
             term *= -t * t / ((2 * n - 2) * (2 * n + 1));

@@ -5,12 +5,15 @@
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
 #include <kernelet/model/expansion_strips.hpp>
+#include <kernelet/model/gradient_strips.hpp>
+#include <kernelet/model/one_point.hpp>
+#include <kernelet/model/probabilities.hpp>
 #include <kernelet/sources/sample_range.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <concepts>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -161,7 +164,15 @@ public:
     const ModelStatistics& statistics() const { return statistics_; }
     /// The same model without them: all that predict(x) needs, to ship.
     SparseKernelModel without_statistics() const {
-        return {kernel_, scaling_, nodes_, coefficients_, trend_};
+        return SparseKernelModel(kernel_, scaling_, nodes_, coefficients_, trend_).with_loss(loss_);
+    }
+
+    /// The name of the loss that the model was fitted with; empty for a model made by hand or by an early version.
+    const std::string& loss() const { return loss_; }
+    SparseKernelModel with_loss(std::string name) const {
+        SparseKernelModel copy = *this;
+        copy.loss_ = std::move(name);
+        return copy;
     }
 
     /// Of the coefficients, K x q, in the unit of y.
@@ -285,14 +296,99 @@ public:
         return labels;
     }
 
-    /// 1/(1 + e^−f), the probability of +1 where f was fitted by the logistic loss; above one half exactly
-    /// where classify says +1 and f is not 0.
+    /// 1/(1 + e^−f), the probability of +1; above one half exactly where classify says +1 and f is not 0. Of a model
+    /// that was fitted with the logistic loss; of another one it throws std::logic_error.
     template <class Derived>
     Matrix probability(const Eigen::MatrixBase<Derived>& x) const {
+        detail::require_logistic(loss_);
         Matrix probabilities = predict(x);
         for (Index i = 0; i < probabilities.size(); ++i)
-            probabilities(i) = 1.0 / (1.0 + std::exp(-probabilities(i)));
+            probabilities(i) = detail::logistic(probabilities(i));
         return probabilities;
+    }
+
+    /// ∂f/∂x at the columns of x: d x n for one output, d q x n for q, output o in rows o d ... o d + d − 1. Where a kernel
+    /// has a kink the middle of its slopes. O(n K d q).
+    template <class Derived>
+    Matrix gradient(const Eigen::MatrixBase<Derived>& x) const {
+        static_assert(
+            detail::HasInputGradient<Kernel>,
+            "kernelet: this kernel lacks add_gradient(xt, node, a, out), out += a ∂k/∂x, m x d; a kernel of "
+            "x − z may say so by static constexpr bool translation_invariant = true");
+        const Matrix points = detail::checked_points(x, dimension());
+        return detail::gradient_strips(
+            kernel_, detail::PointStrips<double>{points.data(), points.rows(), points.cols(), points.rows()},
+            scaling_, {nodes_, coefficients_, trend_.offset, trend_.slopes});
+    }
+    /// The same at one point, written to `to`, d x q; allocates nothing up to 64 inputs. Returns nothing.
+    template <class Derived>
+    void gradient(const Eigen::MatrixBase<Derived>& x, MatrixRef to) const {
+        detail::require(to.rows() == dimension() && to.cols() == outputs(), "the gradient is ", dimension(),
+                        " x ", outputs(), "; there is room for ", to.rows(), " x ", to.cols());
+        const detail::ScaledPoint point(x, scaling_);
+        detail::PointBuffer buffer(dimension());
+        const detail::Block slopes(buffer.data(), 1, dimension(), 1);
+        for (Index o = 0; o < outputs(); ++o)
+            for (Index c = 0; c < dimension(); ++c)
+                to(c, o) = trend_.slopes.size() > 0 ? trend_.slopes(c, o) : 0.0;
+        for (Index j = 0; j < size(); ++j) {
+            if (beyond(point.data(), j)) continue;
+            for (Index c = 0; c < dimension(); ++c) slopes(0, c) = 0.0;
+            detail::add_input_gradient(kernel_, {point.tile(), detail::column_ref(nodes_, j)}, 1.0,
+                                       detail::matrix_ref(slopes));
+            for (Index o = 0; o < outputs(); ++o)
+                for (Index c = 0; c < dimension(); ++c) to(c, o) += coefficients_(j, o) * slopes(0, c);
+        }
+        for (Index o = 0; o < outputs(); ++o)
+            for (Index c = 0; c < dimension(); ++c) to(c, o) *= 1.0 / scaling_.scale(c);
+    }
+    /// f'(x) of one input and one output.
+    double gradient(double x) const {
+        detail::require(dimension() == 1 && outputs() == 1,
+                        "gradient(number) is for one input and one output; this model has ", dimension(),
+                        " and ", outputs());
+        return gradient(Vector::Constant(1, x))(0, 0);
+    }
+
+    /// ∫ f(x) dx over the box lo ≤ x ≤ hi in the user's units, trend included, q: in closed form, for kernels that have
+    /// one (Gaussian, AnisotropicGaussian). O(K d).
+    Vector integral(const ConstVectorRef& lo,
+                    const ConstVectorRef& hi) const requires detail::HasIntegral<Kernel> {
+        const Index d = dimension();
+        detail::require(lo.size() == d && hi.size() == d, "the box has ", lo.size(), " and ", hi.size(),
+                        " coordinates; the model has ", d, " inputs");
+        Vector low(d), high(d);
+        double volume = 1.0;  // in the units of the fit
+        for (Index c = 0; c < d; ++c) {
+            detail::require(std::isfinite(lo(c)) && std::isfinite(hi(c)) && lo(c) <= hi(c),
+                            "the box goes from ", lo(c), " to ", hi(c), " along coordinate ", c,
+                            "; lo <= hi, both finite");
+            low(c) = (lo(c) - scaling_.shift(c)) / scaling_.scale(c);
+            high(c) = (hi(c) - scaling_.shift(c)) / scaling_.scale(c);
+            volume *= high(c) - low(c);
+        }
+        Vector out(outputs());
+        for (Index o = 0; o < outputs(); ++o) {
+            out(o) = trend_.offset(o) * volume;
+            for (Index c = 0; c < trend_.slopes.rows(); ++c)
+                out(o) += trend_.slopes(c, o) * 0.5 * (low(c) + high(c)) * volume;
+        }
+        for (Index j = 0; j < size(); ++j) {
+            const double part = kernel_.integral(low, high, detail::column_ref(nodes_, j));
+            for (Index o = 0; o < outputs(); ++o) out(o) += coefficients_(j, o) * part;
+        }
+        for (Index o = 0; o < outputs(); ++o)
+            for (Index c = 0; c < d; ++c) out(o) *= scaling_.scale(c);
+        return out;
+    }
+    /// Over a Box, or anything else with corners lo() and hi().
+    template <class BoxType>
+    requires requires(const BoxType& box) {
+        box.lo();
+        box.hi();
+    }
+    Vector integral(const BoxType& box) const requires detail::HasIntegral<Kernel> {
+        return integral(box.lo(), box.hi());
     }
 
     /// The one output at one point, as predict(x) has it: K kernel values. Nothing is allocated up to 64 inputs.
@@ -300,27 +396,15 @@ public:
     double operator()(const Eigen::MatrixBase<Derived>& x) const {
         detail::require(outputs() == 1, "operator() is for one output; this model has ", outputs(),
                         ": use predict()");
-        detail::require(x.cols() == 1, "x has ", x.cols(), " columns; operator() takes one point");
-        detail::require(x.rows() == dimension(), "x has ", x.rows(), " rows; the model has ", dimension(),
-                        " inputs");
-        constexpr Index few = 64;
-        std::array<double, few> on_stack;
-        std::vector<double> on_heap(static_cast<std::size_t>(dimension() > few ? dimension() : 0));
-        double* point = dimension() > few ? on_heap.data() : on_stack.data();  // a tile of one
-        for (Index c = 0; c < dimension(); ++c) {
-            const auto value = static_cast<double>(x.derived().coeff(c, 0));
-            detail::require(std::isfinite(value), "x(", c, ", 0) is ", value, "; every entry must be finite");
-            point[c] = (value - scaling_.shift(c)) * (1.0 / scaling_.scale(c));
-        }
-        const ConstMatrixRef tile = detail::matrix_ref(detail::ConstBlock(point, 1, dimension(), 1));
+        const detail::ScaledPoint point(x, scaling_);
         double sum = 0.0, k = 0.0;
         for (Index j = 0; j < size(); ++j) {
             const double a = coefficients_(j, 0);
-            if (a == 0.0 || beyond(point, j)) continue;
-            kernel_.values(tile, detail::column_ref(nodes_, j), detail::run_ref(&k, 1));
+            if (a == 0.0 || beyond(point.data(), j)) continue;
+            kernel_.values(point.tile(), detail::column_ref(nodes_, j), detail::run_ref(&k, 1));
             sum += a * k;
         }
-        for (Index c = 0; c < trend_.slopes.rows(); ++c) sum += trend_.slopes(c, 0) * point[c];
+        for (Index c = 0; c < trend_.slopes.rows(); ++c) sum += trend_.slopes(c, 0) * point.data()[c];
         return sum + trend_.offset(0);
     }
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
@@ -397,6 +481,7 @@ private:
     Matrix coefficients_;
     ModelTrend trend_;
     ModelStatistics statistics_;
+    std::string loss_{};
 };
 
 }  // namespace kernelet

@@ -1,17 +1,21 @@
 #pragma once
 
 #include <kernelet/model/sparse_kernel_model.hpp>
+#include <kernelet/model/whole_files.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <istream>
 #include <ostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace kernelet {
@@ -108,6 +112,26 @@ public:
         return Eigen::Map<const Vector>(values.data(), count);
     }
 
+    /// The first line, "kernelet <what> <version>": the version, from 1 to `newest`.
+    Index expect_version(std::string_view what, Index newest) {
+        const std::string rest = expect("kernelet");
+        if (rest.substr(0, what.size()) != what || rest.size() < what.size() + 2)
+            fail(text("this is not a kernelet ", what, " but ", quoted(rest)));
+        Index version = 0;
+        const auto [end, error] =
+            std::from_chars(rest.data() + what.size() + 1, rest.data() + rest.size(), version);
+        if (error != std::errc{} || end != rest.data() + rest.size() || version < 1 || version > newest)
+            fail(text("a ", what, " of version ", quoted(rest.substr(what.size() + 1)),
+                      "; this library reads versions 1 to ", newest));
+        return version;
+    }
+
+    /// A word that must be this one.
+    void expect_word(std::string_view line, std::string_view wanted, std::string_view of) {
+        if (const std::string found = expect(line); found != wanted)
+            fail(text(of, " are ", quoted(found), ", not '", wanted, "'"));
+    }
+
     /// The closing line: the checksum of everything before it.
     void expect_checksum() {
         const std::string stated = expect("checksum");  // reading it adds the line before
@@ -127,11 +151,16 @@ private:
         }
         ++number_;
         line_.clear();
-        for (int c = stream_.get(); c != '\n'; c = stream_.get()) {
-            if (c == std::istream::traits_type::eof()) fail("the file ends here");
+        std::streambuf* from = stream_.rdbuf();  // without a sentry per character
+        for (int c = from->sbumpc(); c != '\n'; c = from->sbumpc()) {
+            if (c == std::istream::traits_type::eof()) {
+                stream_.setstate(std::ios_base::eofbit | std::ios_base::failbit);
+                fail("the file ends here");
+            }
             if (line_.size() >= longest_line) fail("the line is too long");
             line_.push_back(static_cast<char>(c));
         }
+        if (!line_.empty() && line_.back() == '\r') line_.pop_back();  // of a file that went through Windows
     }
 
     std::istream& stream_;
@@ -141,102 +170,184 @@ private:
 };
 
 /// The lines and the checksum that closes them.
-inline void write_sealed(std::ostream& stream, const std::vector<std::string>& lines) {
+inline std::string sealed(const std::vector<std::string>& lines) {
     Checksum checksum;
-    for (const std::string& line : lines) {
-        checksum.add(line + "\n");
-        stream << line << '\n';
+    std::string text;
+    for (const std::string& line : lines) text.append(line).append("\n");
+    checksum.add(text);
+    return text.append("checksum ").append(checksum.hex()).append("\n");
+}
+
+/// Whether a file can hold a kernel: it has no members, or says which numbers they are.
+template <class Kernel>
+concept HasState = requires(const Kernel& kernel, const std::vector<double>& numbers) {
+    { kernel.save() } -> std::same_as<std::vector<double>>;
+    { Kernel::load(numbers) } -> std::same_as<Kernel>;
+};
+template <class Kernel>
+concept Savable = HasState<Kernel> ||(std::is_empty_v<Kernel>&& std::default_initializable<Kernel>);
+
+/// The lines that name a kernel: its family and the numbers that it holds.
+template <class Kernel>
+void append_family(std::vector<std::string>& lines, const Kernel& kernel) {
+    static_assert(Savable<Kernel>,
+                  "kernelet: this kernel has members, which a file would lose; give it std::vector<double> "
+                  "save() const "
+                  "and static Kernel load(const std::vector<double>&)");
+    lines.push_back(text("family ", Kernel::name));
+    if constexpr (HasState<Kernel>) {
+        const std::vector<double> state = kernel.save();
+        lines.push_back("states " + std::to_string(state.size()));
+        lines.push_back(text_line("state", state.data(), static_cast<Index>(state.size())));
     }
-    stream << "checksum " << checksum.hex() << '\n';
+}
+
+/// Versions below 3 know of no state: the numbers are then those of a kernel made without arguments.
+template <class Kernel>
+Kernel expect_family(LineReader& reader, Index version) {
+    static_assert(Savable<Kernel>,
+                  "kernelet: this kernel has members, which a file would lose; give it std::vector<double> "
+                  "save() const "
+                  "and static Kernel load(const std::vector<double>&)");
+    reader.expect_word("family", Kernel::name, "the model's kernels");
+    if (version < 3) {
+        if constexpr (std::default_initializable<Kernel>)
+            return Kernel{};
+        else
+            reader.fail("a file of this version does not say what the kernel's members are");
+    }
+    if constexpr (HasState<Kernel>) {
+        const Vector numbers = reader.expect_numbers("state", reader.expect_count("states", 0));
+        try {
+            return Kernel::load({numbers.data(), numbers.data() + numbers.size()});
+        } catch (const std::invalid_argument& error) {
+            reader.fail(error.what());
+        }
+    } else {
+        return Kernel{};
+    }
 }
 
 }  // namespace detail
 
-/// Writes a model as text: a line a fact, a line a kernel (center, parameter, coefficients, in the units of
-/// the fit), then what is known about it (model.without_statistics() leaves that out: it is the larger part),
-/// exact to the bit, closed by a checksum.
+namespace detail {
+
+/// What `load` makes of a file, which must end there.
+template <class Load>
+auto load_file(const std::string& path, const Load& load) {
+    std::istringstream stream(read_file(path));
+    auto model = load(static_cast<std::istream&>(stream));
+    if (stream.peek() != std::istream::traits_type::eof())
+        throw FormatError(0, text(path, " goes on behind the model"));
+    return model;
+}
+
+template <class T>
+inline constexpr bool is_model = false;
+template <class Kernel>
+inline constexpr bool is_model<SparseKernelModel<Kernel>> = true;
+
+/// What save() writes.
 template <KernelFamily Kernel>
-void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
-    std::vector<std::string> lines{
-        "kernelet model 2",
-        detail::text("family ", Kernel::name),
-        "inputs " + std::to_string(model.dimension()),
-        "outputs " + std::to_string(model.outputs()),
-        "kernels " + std::to_string(model.size()),
-        detail::text_line("shift", model.scaling().shift),
-        detail::text_line("scale", model.scaling().scale),
-        detail::text_line("offset", model.offset()),
-        "slopes " + std::to_string(model.trend().slopes.cols()),
-    };
+std::string text_of(const SparseKernelModel<Kernel>& model) {
+    std::vector<std::string> lines{"kernelet model 3"};
+    append_family(lines, model.kernel());
+    lines.push_back("inputs " + std::to_string(model.dimension()));
+    lines.push_back("outputs " + std::to_string(model.outputs()));
+    lines.push_back("kernels " + std::to_string(model.size()));
+    lines.push_back(text_line("shift", model.scaling().shift));
+    lines.push_back(text_line("scale", model.scaling().scale));
+    lines.push_back(text_line("offset", model.offset()));
+    lines.push_back("slopes " + std::to_string(model.trend().slopes.cols()));
     for (Index o = 0; o < model.trend().slopes.cols(); ++o)
-        lines.push_back(detail::text_line("slope", &model.trend().slopes(0, o), model.dimension()));
+        lines.push_back(text_line("slope", &model.trend().slopes(0, o), model.dimension()));
     for (Index j = 0; j < model.size(); ++j) {
-        std::string line = detail::text_line("kernel", &model.nodes()(0, j), model.nodes().rows());
+        std::string line = text_line("kernel", &model.nodes()(0, j), model.nodes().rows());
         for (Index o = 0; o < model.outputs(); ++o)
-            line.append(" ").append(detail::exact(model.coefficients()(j, o)));
+            line.append(" ").append(exact(model.coefficients()(j, o)));
         lines.push_back(std::move(line));
     }
     const ModelStatistics& known = model.statistics();
     lines.push_back("shares " + std::to_string(known.shares.size()));
-    lines.push_back(detail::text_line("share", known.shares));
+    lines.push_back(text_line("share", known.shares));
     lines.push_back("noises " + std::to_string(known.noise.size()));
-    lines.push_back(detail::text_line("noise", known.noise));
+    lines.push_back(text_line("noise", known.noise));
     lines.push_back("discrepancies " + std::to_string(known.discrepancy.size()));
-    lines.push_back(detail::text_line("discrepancy", known.discrepancy));
+    lines.push_back(text_line("discrepancy", known.discrepancy));
     lines.push_back("covariances " + std::to_string(known.covariance.rows()));
     for (Index j = 0; j < known.covariance.rows(); ++j)  // symmetric: one triangle
-        lines.push_back(detail::text_line("covariance", &known.covariance(0, j), j + 1));
-    detail::write_sealed(stream, lines);
+        lines.push_back(text_line("covariance", &known.covariance(0, j), j + 1));
+    lines.push_back("loss " + model.loss());
+    return sealed(lines);
 }
 
-/// Reads what save() wrote. Model is a SparseKernelModel; anything malformed throws FormatError with the
-/// line.
+/// The trend of a model with q outputs and d inputs.
+inline ModelTrend expect_trend(LineReader& reader, Index d, Index q, bool has_slopes) {
+    ModelTrend trend(reader.expect_numbers("offset", q));
+    const Index slopes = has_slopes ? reader.expect_count("slopes", 0) : 0;
+    if (slopes == 0) return trend;
+    if (slopes != q) reader.fail(text("'slopes' must be 0 or ", q));
+    std::vector<Vector> columns;
+    for (Index o = 0; o < q; ++o) columns.push_back(reader.expect_numbers("slope", d));
+    trend.slopes.resize(d, q);
+    for (Index o = 0; o < q; ++o)
+        std::copy_n(columns[static_cast<std::size_t>(o)].data(), d, &trend.slopes(0, o));
+    return trend;
+}
+
+inline ModelStatistics expect_statistics(LineReader& reader, bool has_discrepancy) {
+    ModelStatistics known;
+    known.shares = reader.expect_numbers("share", reader.expect_count("shares", 0));
+    known.noise = reader.expect_numbers("noise", reader.expect_count("noises", 0));
+    if (has_discrepancy)
+        known.discrepancy = reader.expect_numbers("discrepancy", reader.expect_count("discrepancies", 0));
+    const Index covariances = reader.expect_count("covariances", 0);
+    std::vector<Vector> triangle;
+    for (Index j = 0; j < covariances; ++j) triangle.push_back(reader.expect_numbers("covariance", j + 1));
+    known.covariance.resize(covariances, covariances);
+    for (Index j = 0; j < covariances; ++j)
+        for (Index i = 0; i <= j; ++i)
+            known.covariance(j, i) = known.covariance(i, j) = triangle[static_cast<std::size_t>(j)](i);
+    return known;
+}
+
+}  // namespace detail
+
+/// Writes a model as text: a line per fact, a line per kernel (center, parameter, coefficients, in the units of the fit),
+/// then what is known about it (model.without_statistics() leaves that out: it is the larger part), exact to the bit,
+/// closed by a checksum. Whatever format flags the stream has; throws std::ios_base::failure where it does not take it.
+template <KernelFamily Kernel>
+void save(std::ostream& stream, const SparseKernelModel<Kernel>& model) {
+    detail::write_text(stream, detail::text_of(model));
+}
+
+/// The same into a file, which is replaced only when all is written.
+template <KernelFamily Kernel>
+void save(const std::string& path, const SparseKernelModel<Kernel>& model) {
+    detail::write_file(path, detail::text_of(model));
+}
+
+/// Reads what save() wrote, of this version or an earlier one. Model is a SparseKernelModel; anything malformed throws
+/// FormatError with the line. A stream may hold several models, one after the other.
 template <class Model>
-Model load(std::istream& stream) {
+requires detail::is_model<Model> Model load(std::istream& stream) {
     using Kernel = typename Model::KernelType;
     detail::LineReader reader(stream);
-    const std::string version = reader.expect("kernelet");
-    if (version != "model 1" && version != "model 2")
-        reader.fail("this is not a kernelet model of version 1 or 2");
-    const bool first_version = version == "model 1";  // without slopes and discrepancies
-    if (const std::string family = reader.expect("family"); family != Kernel::name)
-        reader.fail(detail::text("the model's kernels are '", family, "', not '", Kernel::name, "'"));
-    const Kernel kernel{};
+    const Index version = reader.expect_version("model", 3);
+    const Kernel kernel = detail::expect_family<Kernel>(reader, version);
     const Index d = reader.expect_count("inputs", 1);
     const Index q = reader.expect_count("outputs", 1);
     const Index k = reader.expect_count("kernels", 0);
     InputScaling scaling;
     scaling.shift = reader.expect_numbers("shift", d);
     scaling.scale = reader.expect_numbers("scale", d);
-    ModelTrend trend(reader.expect_numbers("offset", q));
-    if (const Index slopes = first_version ? 0 : reader.expect_count("slopes", 0); slopes > 0) {
-        if (slopes != q) reader.fail(detail::text("'slopes' must be 0 or ", q));
-        std::vector<Vector> columns;
-        for (Index o = 0; o < q; ++o) columns.push_back(reader.expect_numbers("slope", d));
-        trend.slopes.resize(d, q);
-        for (Index o = 0; o < q; ++o)
-            std::copy_n(columns[static_cast<std::size_t>(o)].data(), d, &trend.slopes(0, o));
-    }
+    ModelTrend trend = detail::expect_trend(reader, d, q, version > 1);
     std::vector<Vector> rows;
     const Index node_rows = d + kernel.parameters(d);
     for (Index j = 0; j < k; ++j) rows.push_back(reader.expect_numbers("kernel", node_rows + q));
-    ModelStatistics known;
-    const Index shares = reader.expect_count("shares", 0);
-    known.shares = reader.expect_numbers("share", shares);
-    const Index noises = reader.expect_count("noises", 0);
-    known.noise = reader.expect_numbers("noise", noises);
-    if (!first_version) {
-        const Index discrepancies = reader.expect_count("discrepancies", 0);
-        known.discrepancy = reader.expect_numbers("discrepancy", discrepancies);
-    }
-    const Index covariances = reader.expect_count("covariances", 0);
-    std::vector<Vector> triangle;
-    for (Index j = 0; j < covariances; ++j) triangle.push_back(reader.expect_numbers("covariance", j + 1));
+    ModelStatistics known = detail::expect_statistics(reader, version > 1);
+    const std::string loss = version < 3 ? std::string() : reader.expect("loss");
     reader.expect_checksum();
-    known.covariance.resize(covariances, covariances);
-    for (Index j = 0; j < covariances; ++j)
-        for (Index i = 0; i <= j; ++i)
-            known.covariance(j, i) = known.covariance(i, j) = triangle[static_cast<std::size_t>(j)](i);
     Matrix nodes(node_rows, k), coefficients(k, q);
     for (Index j = 0; j < k; ++j) {
         const double* row = rows[static_cast<std::size_t>(j)].data();
@@ -245,10 +356,18 @@ Model load(std::istream& stream) {
     }
     try {
         return Model(kernel, scaling, std::move(nodes), std::move(coefficients), std::move(trend),
-                     std::move(known));
+                     std::move(known))
+            .with_loss(loss);
     } catch (const std::invalid_argument& error) {
         throw FormatError(reader.line(), error.what());
     }
+}
+
+/// The same from a file that holds it and nothing else. Throws "cannot open PATH: reason" as std::system_error, and
+/// FormatError where the file is no model.
+template <class Model>
+requires detail::is_model<Model> Model load(const std::string& path) {
+    return detail::load_file(path, [](std::istream& stream) { return load<Model>(stream); });
 }
 
 }  // namespace kernelet

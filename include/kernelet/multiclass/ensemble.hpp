@@ -3,12 +3,15 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/detail/tiles.hpp>
+#include <kernelet/model/probabilities.hpp>
 #include <kernelet/model/sparse_kernel_model.hpp>
 #include <kernelet/multiclass/labels.hpp>
 #include <kernelet/multiclass/merged_kernels.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -66,7 +69,11 @@ public:
     /// above zero speak for the positive class.
     EnsembleModel(Scheme scheme, std::vector<Label> classes,
                   const std::vector<SparseKernelModel<Kernel>>& models)
-        : EnsembleModel(scheme, std::move(classes), MergedKernels<Kernel>(models)) {}
+        : EnsembleModel(scheme, std::move(classes), MergedKernels<Kernel>(models)) {
+        loss_ = models.front().loss();
+        for (const SparseKernelModel<Kernel>& model : models)
+            if (model.loss() != loss_) loss_.clear();
+    }
 
     EnsembleModel(Scheme scheme, std::vector<Label> classes, MergedKernels<Kernel> kernels)
         : scheme_(scheme),
@@ -101,7 +108,18 @@ public:
     }
 
     /// One of the classifiers as a model of its own, as it was fitted but for what the fit knew about it.
-    SparseKernelModel<Kernel> classifier(Index which) const { return kernels_.model(which); }
+    SparseKernelModel<Kernel> classifier(Index which) const {
+        detail::require(which >= 0 && which < classifiers(), "classifier(", which, "): this ensemble has ",
+                        classifiers(), ", from 0 on");
+        return kernels_.model(which).with_loss(loss_);
+    }
+    /// The name of the loss that all classifiers were fitted with; empty where it is not known.
+    const std::string& loss() const { return loss_; }
+    EnsembleModel with_loss(std::string name) const {
+        EnsembleModel copy = *this;
+        copy.loss_ = std::move(name);
+        return copy;
+    }
     const MergedKernels<Kernel>& kernels() const { return kernels_; }
 
     /// Decision values, classifiers x n. x is d x n, any Eigen expression, float or double. n size() kernel
@@ -128,30 +146,7 @@ public:
     /// For one_vs_rest that is the class of the largest decision value.
     template <class Derived>
     Decisions decide(const Eigen::MatrixBase<Derived>& x) const {
-        const Matrix margins = this->margins(x);
-        const Matrix votes = votes_of(margins), scores = scores_of(margins);
-        Decisions decisions;
-        for (Index i = 0; i < margins.cols(); ++i) {
-            Index best = 0;
-            SettledBy by = SettledBy::votes;
-            for (Index c = 1; c < votes.rows(); ++c) {
-                const bool level = votes(c, i) == votes(best, i);
-                if (votes(c, i) > votes(best, i)) {
-                    best = c;
-                    by = SettledBy::votes;
-                } else if (level && scores(c, i) > scores(best, i)) {
-                    best = c;
-                    by = SettledBy::margins;
-                } else if (level && scores(c, i) < scores(best, i)) {
-                    by = std::max(by, SettledBy::margins);
-                } else if (level) {
-                    by = SettledBy::order;
-                }
-            }
-            decisions.classes.push_back(best);
-            decisions.settled_by.push_back(by);
-        }
-        return decisions;
+        return decided(margins(x));
     }
 
     /// The label of each column of x.
@@ -160,6 +155,27 @@ public:
         std::vector<Label> labels;
         for (const Index c : decide(x).classes) labels.push_back(classes_[static_cast<std::size_t>(c)]);
         return labels;
+    }
+
+    /// classes x n, columns that add up to one: the largest is that of predict(x). Of classifiers that were fitted with the
+    /// logistic loss; of others it throws std::logic_error. One against one by pairwise coupling, see
+    /// detail::couple_pairs(), and the nearest probabilities that agree with the votes where they do not; one against the
+    /// rest by the probability of each classifier, normalised.
+    template <class Derived>
+    Matrix probability(const Eigen::MatrixBase<Derived>& x) const {
+        detail::require_logistic(loss_);
+        const Matrix margins = this->margins(x);
+        const Decisions decisions = decided(margins);
+        const auto count = static_cast<Index>(classes_.size());
+        Matrix p(count, margins.cols());
+        for (Index i = 0; i < margins.cols(); ++i) {
+            if (scheme_ == Scheme::one_vs_one)
+                couple(&margins(0, i), &p(0, i));
+            else
+                normalize(&margins(0, i), &p(0, i));
+            detail::let_win(&p(0, i), count, decisions.classes[static_cast<std::size_t>(i)]);
+        }
+        return p;
     }
 
     /// How many of these labels are predicted, and which of them cannot be.
@@ -192,6 +208,60 @@ public:
     }
 
 private:
+    Decisions decided(const Matrix& margins) const {
+        const Matrix votes = votes_of(margins), scores = scores_of(margins);
+        Decisions decisions;
+        for (Index i = 0; i < margins.cols(); ++i) {
+            Index best = 0;
+            SettledBy by = SettledBy::votes;
+            for (Index c = 1; c < votes.rows(); ++c) {
+                const bool level = votes(c, i) == votes(best, i);
+                if (votes(c, i) > votes(best, i)) {
+                    best = c;
+                    by = SettledBy::votes;
+                } else if (level && scores(c, i) > scores(best, i)) {
+                    best = c;
+                    by = SettledBy::margins;
+                } else if (level && scores(c, i) < scores(best, i)) {
+                    by = std::max(by, SettledBy::margins);
+                } else if (level) {
+                    by = SettledBy::order;
+                }
+            }
+            decisions.classes.push_back(best);
+            decisions.settled_by.push_back(by);
+        }
+        return decisions;
+    }
+
+    /// Probabilities of the classes from the margins of one sample. A pair is never quite certain: its odds are at most
+    /// 1e7.
+    void couple(const double* margins, double* p) const {
+        constexpr double least = 1e-7;
+        Matrix r =
+            Matrix::Constant(static_cast<Index>(classes_.size()), static_cast<Index>(classes_.size()), 0.5);
+        for (std::size_t m = 0; m < opponents_.size(); ++m) {
+            const Index a = opponents_[m].positive, b = *opponents_[m].negative;
+            r(a, b) = std::clamp(detail::logistic(margins[m]), least, 1.0 - least);
+            r(b, a) = 1.0 - r(a, b);
+        }
+        detail::couple_pairs(r, p);
+    }
+    /// σ(f_c)/Σ σ(f), relative to the largest f: far from all classes each σ may be zero.
+    void normalize(const double* margins, double* p) const {
+        const auto count = static_cast<Index>(classes_.size());
+        const double largest = *std::max_element(margins, margins + count);
+        double sum = 0.0;
+        for (Index c = 0; c < count; ++c) {
+            // σ(f)/σ(m) = e^{f − m} (1 + e^m)/(1 + e^f), without overflow
+            p[c] = largest > 0.0 ? detail::logistic(margins[c])
+                                 : std::exp(margins[c] - largest) * (1.0 + std::exp(largest)) /
+                                       (1.0 + std::exp(margins[c]));
+            sum += p[c];
+        }
+        for (Index c = 0; c < count; ++c) p[c] /= sum;
+    }
+
     Matrix votes_of(const Matrix& margins) const {
         Matrix votes = Matrix::Zero(static_cast<Index>(classes_.size()), margins.cols());
         for (Index i = 0; i < margins.cols(); ++i)
@@ -219,6 +289,7 @@ private:
     std::vector<Label> classes_;
     MergedKernels<Kernel> kernels_;
     std::vector<Opponents> opponents_;
+    std::string loss_{};
 };
 
 }  // namespace kernelet

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <kernelet/concepts.hpp>
+#include <kernelet/detail/joint_watch.hpp>
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/multiclass/ensemble.hpp>
-#include <kernelet/multiclass/ensemble_watch.hpp>
 #include <kernelet/report.hpp>
 
 #include <algorithm>
 #include <concepts>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -60,6 +61,16 @@ struct EnsembleFit {
     /// In plain words: classes of one sample, classifiers that say the same everywhere, fits that failed.
     std::vector<std::string> warnings{};
 };
+
+/// Said after each classifier that is done.
+struct EnsembleProgress {
+    Index done{};
+    Index classifiers{};
+    double seconds{};  ///< since the first began
+};
+
+/// Called by the threads that fit, one at a time. May be empty.
+using EnsembleObserver = std::function<void(const EnsembleProgress&)>;
 
 /// Gives each classifier a domain of its own: whom it tells apart, and the samples it is fitted on, d x n.
 template <class F>
@@ -186,9 +197,12 @@ auto fit_ensemble(const Estimator& estimator, Scheme scheme, const LabelledSampl
     sizes.reserve(opponents.size());
     for (const Opponents& who : opponents)
         sizes.push_back(static_cast<Index>(match_samples(labels, who).first.size()));
-    EnsembleWatch watch(observers.whole, observers.each, sizes);
+    const auto classifiers = static_cast<Index>(opponents.size());
+    JointWatch watch(observers.whole, "classifiers", sizes, [&](Index done, double seconds) {
+        if (observers.each) observers.each({done, classifiers, seconds});
+    });
     std::vector<std::optional<Binary>> fits(opponents.size());
-    parallel_for(static_cast<Index>(opponents.size()), [&](Index m) {
+    parallel_for(classifiers, [&](Index m) {
         const Opponents& who = opponents[static_cast<std::size_t>(m)];
         const auto [samples, y] = match_samples(labels, who);
         const Matrix part = columns_of(x, samples);

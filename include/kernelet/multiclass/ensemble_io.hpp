@@ -111,64 +111,66 @@ inline KernelSum expect_sum(LineReader& reader, const std::vector<KernelGroup>& 
     return sum;
 }
 
-}  // namespace detail
-
-/// Writes an ensemble as text, in the manner of a model: its classes, its distinct kernels by scaling, and of
-/// each classifier the offset and a line per term: kernel (of its group, from 0) and coefficient. Version 2, where a
-/// classifier has a linear trend, has its slopes after the offset. Exact to the bit, closed by a checksum.
 template <KernelFamily Kernel, TextLabel Label>
-void save(std::ostream& stream, const EnsembleModel<Kernel, Label>& ensemble) {
+std::string text_of(const EnsembleModel<Kernel, Label>& ensemble) {
     const MergedKernels<Kernel>& kernels = ensemble.kernels();
-    bool slopes = false;
-    for (const KernelSum& sum : kernels.sums()) slopes = slopes || sum.slopes.size() > 0;
-    std::vector<std::string> lines{
-        slopes ? "kernelet ensemble 2" : "kernelet ensemble 1",
-        detail::text("family ", Kernel::name),
-        detail::text("scheme ", to_string(ensemble.scheme())),
-        detail::text("labels ", detail::label_kind<Label>()),
-        "inputs " + std::to_string(ensemble.dimension()),
-        "classes " + std::to_string(ensemble.classes().size()),
-    };
-    for (const Label& label : ensemble.classes()) lines.push_back(detail::label_line<Label>(label));
+    std::vector<std::string> lines{"kernelet ensemble 3"};
+    append_family(lines, kernels.kernel());
+    lines.push_back(text("scheme ", to_string(ensemble.scheme())));
+    lines.push_back(text("labels ", label_kind<Label>()));
+    lines.push_back("inputs " + std::to_string(ensemble.dimension()));
+    lines.push_back("classes " + std::to_string(ensemble.classes().size()));
+    for (const Label& label : ensemble.classes()) lines.push_back(label_line<Label>(label));
     lines.push_back("groups " + std::to_string(kernels.groups().size()));
     for (const KernelGroup& group : kernels.groups()) {
         lines.push_back("kernels " + std::to_string(group.nodes.cols()));
-        lines.push_back(detail::text_line("shift", group.scaling.shift));
-        lines.push_back(detail::text_line("scale", group.scaling.scale));
+        lines.push_back(text_line("shift", group.scaling.shift));
+        lines.push_back(text_line("scale", group.scaling.scale));
         for (Index j = 0; j < group.nodes.cols(); ++j)
-            lines.push_back(detail::text_line("kernel", &group.nodes(0, j), group.nodes.rows()));
+            lines.push_back(text_line("kernel", &group.nodes(0, j), group.nodes.rows()));
     }
     for (const KernelSum& sum : kernels.sums()) {
         lines.push_back("group " + std::to_string(sum.group));
-        lines.push_back("offset " + detail::exact(sum.offset));
-        if (slopes) lines.push_back("slopes " + std::to_string(sum.slopes.size()));
-        if (slopes) lines.push_back(detail::text_line("slope", sum.slopes));
+        lines.push_back("offset " + exact(sum.offset));
+        lines.push_back("slopes " + std::to_string(sum.slopes.size()));
+        lines.push_back(text_line("slope", sum.slopes));
         lines.push_back("terms " + std::to_string(sum.terms.size()));
         for (const KernelTerm& term : sum.terms)
-            lines.push_back("term " + std::to_string(term.kernel) + " " + detail::exact(term.coefficient));
+            lines.push_back("term " + std::to_string(term.kernel) + " " + exact(term.coefficient));
     }
-    detail::write_sealed(stream, lines);
+    lines.push_back("loss " + ensemble.loss());
+    return sealed(lines);
 }
 
-/// Reads what save() wrote. Ensemble is an EnsembleModel of the same kernel and kind of label; anything
-/// malformed throws FormatError with the line.
+}  // namespace detail
+
+/// Writes an ensemble as text, in the manner of a model: its classes, its distinct kernels by scaling, and of each
+/// classifier the offset, the slopes of a linear trend, and a line per term: kernel (of its group, from 0) and coefficient.
+template <KernelFamily Kernel, TextLabel Label>
+void save(std::ostream& stream, const EnsembleModel<Kernel, Label>& ensemble) {
+    detail::write_text(stream, detail::text_of(ensemble));
+}
+
+/// The same into a file, which is replaced only when all is written.
+template <KernelFamily Kernel, TextLabel Label>
+void save(const std::string& path, const EnsembleModel<Kernel, Label>& ensemble) {
+    detail::write_file(path, detail::text_of(ensemble));
+}
+
+/// Reads what save() wrote, of this version or an earlier one (version 1 knows of no slopes). Ensemble is an EnsembleModel
+/// of the same kernel and kind of label; anything malformed throws FormatError with the line.
 template <class Ensemble>
 requires detail::is_ensemble<Ensemble> Ensemble load(std::istream& stream) {
     using Kernel = typename Ensemble::KernelType;
     using Label = typename Ensemble::LabelType;
     detail::LineReader reader(stream);
-    const std::string version = reader.expect("kernelet");
-    if (version != "ensemble 1" && version != "ensemble 2")
-        reader.fail("this is not a kernelet ensemble of version 1 or 2");
-    if (const std::string family = reader.expect("family"); family != Kernel::name)
-        reader.fail(detail::text("the model's kernels are '", family, "', not '", Kernel::name, "'"));
+    const Index version = reader.expect_version("ensemble", 3);
+    const Kernel kernel = detail::expect_family<Kernel>(reader, version);
     const std::string scheme_word = reader.expect("scheme");
     const Scheme scheme =
         scheme_word == to_string(Scheme::one_vs_one) ? Scheme::one_vs_one : Scheme::one_vs_rest;
     if (scheme_word != to_string(scheme)) reader.fail("'scheme' needs one_vs_one or one_vs_rest");
-    if (const std::string kind = reader.expect("labels"); kind != detail::label_kind<Label>())
-        reader.fail(detail::text("the labels are '", kind, "', not '", detail::label_kind<Label>(), "'"));
-    const Kernel kernel{};
+    reader.expect_word("labels", detail::label_kind<Label>(), "the labels");
     const Index d = reader.expect_count("inputs", 1);
     const Index count = reader.expect_count("classes", 2);
     std::vector<Label> classes;
@@ -182,15 +184,22 @@ requires detail::is_ensemble<Ensemble> Ensemble load(std::istream& stream) {
         groups.push_back(detail::expect_group(reader, d, kernel.parameters(d)));
     std::vector<KernelSum> sums;
     const Index classifiers = scheme == Scheme::one_vs_one ? count * (count - 1) / 2 : count;
-    for (Index m = 0; m < classifiers; ++m)
-        sums.push_back(detail::expect_sum(reader, groups, version == "ensemble 2"));
+    for (Index m = 0; m < classifiers; ++m) sums.push_back(detail::expect_sum(reader, groups, version > 1));
+    const std::string loss = version < 3 ? std::string() : reader.expect("loss");
     reader.expect_checksum();
     try {
         return Ensemble(scheme, std::move(classes),
-                        MergedKernels<Kernel>(kernel, std::move(groups), std::move(sums)));
+                        MergedKernels<Kernel>(kernel, std::move(groups), std::move(sums)))
+            .with_loss(loss);
     } catch (const std::invalid_argument& error) {
         throw FormatError(reader.line(), error.what());
     }
+}
+
+/// The same from a file that holds it and nothing else, as load() of a model.
+template <class Ensemble>
+requires detail::is_ensemble<Ensemble> Ensemble load(const std::string& path) {
+    return detail::load_file(path, [](std::istream& stream) { return load<Ensemble>(stream); });
 }
 
 }  // namespace kernelet

@@ -62,7 +62,8 @@ private:
             EnsembleModel<Kernel, Label>(
                 Scheme::one_vs_rest, labels.classes,
                 MergedKernels<Kernel>(fit.model.kernel(), {{fit.model.scaling(), fit.model.nodes()}},
-                                      std::move(sums))),
+                                      std::move(sums)))
+                .with_loss(fit.model.loss()),
             fit.report, detail::lonely_classes(labels)};
         if (fit.model.size() == 0) result.warnings.push_back("no kernels: the same decision everywhere");
         return result;

@@ -7,48 +7,53 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace kernelet {
+namespace kernelet::detail {
 
-/// Said after each classifier that is done.
-struct EnsembleProgress {
-    Index done{};
-    Index classifiers{};
-    double seconds{};  ///< since the first began
-};
-
-/// Called by the threads that fit, one at a time. May be empty.
-using EnsembleObserver = std::function<void(const EnsembleProgress&)>;
-
-namespace detail {
-
-/// One observer for the fits of an ensemble: what each of them reports becomes one Progress of the whole, with the
-/// stage "classifiers", and a stop of one is a stop of all. Called from the threads that fit, one at a time.
-class EnsembleWatch {
+/// One observer for several fits: what each of them reports becomes one Progress of the whole, and a stop of one is a
+/// stop of all. The observer is called from the threads that fit, one at a time.
+class JointWatch {
 public:
-    /// `samples` are those of each classifier: what it is expected to take is proportional to them.
-    EnsembleWatch(ObserverFunction observer, EnsembleObserver each, std::vector<Index> samples)
-        : observer_(std::move(observer)), each_(std::move(each)) {
+    /// Called after each fit with the number of fits that are done and the seconds since the first began.
+    using AfterEach = std::function<void(Index, double)>;
+
+    /// `stage` is what the observer is told while fits run. `samples` are those of each fit: the seconds that it is
+    /// expected to take are proportional to them. Either function may be empty.
+    JointWatch(ObserverFunction observer, std::string_view stage, const std::vector<Index>& samples,
+               AfterEach after_each = {})
+        : observer_(std::move(observer)), stage_(stage), after_each_(std::move(after_each)) {
         for (const Index n : samples) parts_.push_back({static_cast<double>(n)});
     }
 
     bool watched() const { return static_cast<bool>(observer_); }
 
-    /// The observer of classifier m.
+    /// Whether the observer has said stop: fits that have not begun need not begin.
+    bool stopped() const {
+        const std::lock_guard<std::mutex> guard(turn_);
+        return stopped_;
+    }
+    /// Whether fit m was told to stop before its end.
+    bool cut_short(Index m) const {
+        const std::lock_guard<std::mutex> guard(turn_);
+        return parts_[static_cast<std::size_t>(m)].cut_short;
+    }
+
+    /// The observer of fit m.
     ObserverFunction part(Index m) {
         return [this, m](const Progress& progress) { return tell(m, progress); };
     }
 
-    /// Classifier m is fitted.
-    void finish(Index m) {
+    /// Fit m is done, or was left out after a stop. `seconds` are those it took, for fits that report nothing.
+    void finish(Index m, double seconds = 0.0) {
         const std::lock_guard<std::mutex> guard(turn_);
         Part& part = parts_[static_cast<std::size_t>(m)];
-        part.total = part.seconds;
+        part.total = part.seconds = std::max(part.seconds, seconds);
         part.done = true;
         ++done_;
-        if (each_) each_({done_, static_cast<Index>(parts_.size()), seconds()});
+        if (after_each_) after_each_(done_, this->seconds());
         if (observer_ && (!stopped_ || done_ == static_cast<Index>(parts_.size()))) ask();
     }
 
@@ -60,6 +65,7 @@ private:
         double seconds{};
         double total{};  // as expected now; 0 before it has begun
         bool done = false;
+        bool cut_short = false;
     };
 
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -70,6 +76,7 @@ private:
         part.seconds = progress.seconds;
         part.total = progress.seconds + progress.seconds_left;
         if (!stopped_) ask();
+        if (stopped_ && !progress.is_last()) part.cut_short = true;
         return stopped_ ? Verdict::stop : Verdict::proceed;
     }
 
@@ -78,18 +85,17 @@ private:
         progress.iteration = done_;
         progress.iterations = static_cast<Index>(parts_.size());
         const bool all = done_ == progress.iterations;
-        progress.stage = !all ? "classifiers" : stopped_ ? "stopped" : "done";
+        progress.stage = !all ? stage_ : stopped_ ? "stopped" : "done";
         progress.seconds = seconds();
         const double estimate = fraction();
         fraction_ = all && !stopped_ ? 1.0 : std::max(fraction_, estimate);
         progress.fraction = fraction_;
         progress.seconds_left = !all && estimate > 0.0 ? progress.seconds * (1.0 - estimate) / estimate : 0.0;
-        if (observer_(progress) == Verdict::stop) stopped_ = true;
+        if (observer_(progress) == Verdict::stop && !all) stopped_ = true;
     }
 
-    /// The seconds spent by all classifiers relative to those they are expected to take: as much per sample as those
-    /// that are done, or else as those that have begun expect; of one that runs, the more its own estimate the further
-    /// it is.
+    /// The seconds spent by all fits relative to those they are expected to take: as much per sample as those that are
+    /// done, or else as those that have begun expect; of one that runs, the more its own estimate the further it is.
     double fraction() const {
         constexpr double most = 0.999;
         const double per_sample = usual_seconds_per_sample();
@@ -115,15 +121,14 @@ private:
     }
 
     ObserverFunction observer_;
-    EnsembleObserver each_;
+    std::string_view stage_;
+    AfterEach after_each_;
     std::vector<Part> parts_{};
-    std::mutex turn_{};
+    mutable std::mutex turn_{};
     Clock::time_point start_ = Clock::now();
     Index done_ = 0;
     double fraction_ = 0.0;
     bool stopped_ = false;
 };
 
-}  // namespace detail
-
-}  // namespace kernelet
+}  // namespace kernelet::detail

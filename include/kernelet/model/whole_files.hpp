@@ -1,0 +1,82 @@
+#pragma once
+
+#include <kernelet/detail/check.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <ios>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+/// Texts to and from streams and files, whole or not at all.
+namespace kernelet::detail {
+
+/// A word of a file in a message: in quotes, shortened, control characters and bytes beyond ASCII by their code.
+inline std::string quoted(std::string_view word) {
+    constexpr std::size_t most = 40;
+    std::string out = "'";
+    for (const char c : word.substr(0, most)) {
+        const auto code = static_cast<unsigned char>(c);
+        if (code >= 0x20 && code < 0x7f) {
+            out.push_back(c);
+        } else {
+            constexpr char digits[] = "0123456789abcdef";
+            out.append("\\x").append({digits[code >> 4U], digits[code & 15U]});
+        }
+    }
+    return out.append(word.size() > most ? "...'" : "'");
+}
+
+/// Unformatted: width, fill and flags of the stream do not matter.
+inline void write_text(std::ostream& stream, const std::string& text) {
+    stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+    stream.flush();
+    if (!stream) throw std::ios_base::failure("kernelet: the stream did not take the model");
+}
+
+/// "kernelet: cannot open PATH: reason", by the error number of the last call.
+[[noreturn]] inline void fail_to(const char* what, const std::string& path, int reason) {
+    throw std::system_error(reason != 0 ? reason : EIO, std::generic_category(),
+                            text("kernelet: cannot ", what, " ", path));
+}
+
+/// Into a file of another name in the same folder, which is renamed once all is written.
+inline void write_file(const std::string& path, const std::string& text) {
+    const std::string partial = path + ".partial";
+    errno = 0;
+    std::ofstream file(partial, std::ios::binary);
+    if (!file) fail_to("open", partial, errno);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    file.close();
+    if (!file) {
+        const int reason = errno;
+        std::remove(partial.c_str());
+        fail_to("write", partial, reason);
+    }
+    if (std::rename(partial.c_str(), path.c_str()) != 0) {
+        const int reason = errno;
+        std::remove(partial.c_str());
+        fail_to("replace", path, reason);
+    }
+}
+
+inline std::string read_file(const std::string& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) fail_to("open", path, errno);
+    std::ostringstream text;
+    errno = 0;
+    try {
+        text << file.rdbuf();
+    } catch (const std::ios_base::failure&) {
+    }
+    if (errno != 0) fail_to("read", path, errno);  // a folder, say
+    return std::move(text).str();
+}
+
+}  // namespace kernelet::detail
