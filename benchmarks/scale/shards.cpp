@@ -49,8 +49,8 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, M
     return PMPI_Bcast(buffer, count, type, root, communicator);
 }
 
-extern "C" int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm communicator,
-                        MPI_Status* status) {
+extern "C" int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag,
+                        MPI_Comm communicator, MPI_Status* status) {
     int size = 0;
     MPI_Type_size(type, &size);
     ++traffic.calls;
@@ -83,11 +83,13 @@ int main(int argc, char** argv) {
         for (const Matrix& part : {fit.model.centers(), fit.model.widths(), Matrix(fit.model.coefficients())})
             for (Index k = 0; k < part.size(); ++k) bits += std::bit_cast<std::uint64_t>(part(k));
         if (rank == 0)
-            std::printf("shards %s %ld ranks %d seconds %.3f kernels %ld bits %llx passes %.2f calls %ld megabytes %.2f\n", argv[1],
-                        static_cast<long>(n), ranks, seconds, static_cast<long>(fit.model.size()),
-                        static_cast<unsigned long long>(bits),
-                        static_cast<double>(reads) / static_cast<double>(end - begin), traffic.calls,
-                        traffic.bytes / 1048576.0);
+            std::printf(
+                "shards %s %ld ranks %d seconds %.3f kernels %ld bits %llx passes %.2f calls %ld megabytes "
+                "%.2f\n",
+                argv[1], static_cast<long>(n), ranks, seconds, static_cast<long>(fit.model.size()),
+                static_cast<unsigned long long>(bits),
+                static_cast<double>(reads) / static_cast<double>(end - begin), traffic.calls,
+                traffic.bytes / 1048576.0);
     } else if (rank == 0) {
         std::printf("usage: mpirun -n <ranks> shards <chirp|bumps2|bumps3> <n>\n");
     }
