@@ -116,12 +116,12 @@ public:
     Index expect_version(std::string_view what, Index newest) {
         const std::string rest = expect("kernelet");
         if (rest.substr(0, what.size()) != what || rest.size() < what.size() + 2)
-            fail(text("this is not a kernelet ", what, " but ", quoted(rest)));
+            fail(text("this is not a kernelet ", what, " but ", quoted_word(rest)));
         Index version = 0;
         const auto [end, error] =
             std::from_chars(rest.data() + what.size() + 1, rest.data() + rest.size(), version);
         if (error != std::errc{} || end != rest.data() + rest.size() || version < 1 || version > newest)
-            fail(text("a ", what, " of version ", quoted(rest.substr(what.size() + 1)),
+            fail(text("a ", what, " of version ", quoted_word(rest.substr(what.size() + 1)),
                       "; this library reads versions 1 to ", newest));
         return version;
     }
@@ -129,7 +129,7 @@ public:
     /// A word that must be this one.
     void expect_word(std::string_view line, std::string_view wanted, std::string_view of) {
         if (const std::string found = expect(line); found != wanted)
-            fail(text(of, " are ", quoted(found), ", not '", wanted, "'"));
+            fail(text(of, " are ", quoted_word(found), ", not '", wanted, "'"));
     }
 
     /// The closing line: the checksum of everything before it.

@@ -17,7 +17,7 @@
 namespace kernelet::detail {
 
 /// A word of a file in a message: in quotes, shortened, control characters and bytes beyond ASCII by their code.
-inline std::string quoted(std::string_view word) {
+inline std::string quoted_word(std::string_view word) {
     constexpr std::size_t most = 40;
     std::string out = "'";
     for (const char c : word.substr(0, most)) {

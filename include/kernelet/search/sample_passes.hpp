@@ -146,6 +146,7 @@ private:
                 }
             });
         }
+        poll(1.0);  // also where a pass is a block per thread, each of which begins at once
     }
 
     /// The columns of a block that belong to the part: a hash of the sample's number decides, whoever reads it.
