@@ -5,9 +5,11 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | bench | speed | scale | paper | compile-times | format
+usage: sh cmake/run.sh demo | test | check-all | bench | speed | scale | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
-  test    format check; all tests with g++, clang-tidy among them; the unit tests with clang++ and sanitizers
+  test    format check; the tests with g++; those of strange input with clang++ and sanitizers
+  check-all  before a release, and longer: each header alone, clang-tidy, every way to depend on the library; all unit
+          tests with sanitizers
   bench   build and run benchmarks/
   speed   whole fits against an older version, built beside, in user CPU seconds on one thread; two threads; block
           prediction; digits; what follows: the version (675b7fd), then "reduced" for a third of the folds and no
@@ -199,14 +201,30 @@ demo() {
     done
 }
 
-run_tests() {
-    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format clang-tidy mpi mpirun
+install_for_tests() {
+    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format mpi mpirun "$@"
     check g++ cmake ninja eigen gnuplot catch2 clang sanitizers # the rest is left out where it is not to be had
     skipped=
+}
+
+run_tests() {
+    install_for_tests
+    check_format
+    say "release: g++"
+    cmake --workflow --preset release
+    say "smoke: clang++, sanitizers"
+    cmake --workflow --preset smoke
+    say "all passed in $(($(date +%s) - start)) s$skipped"
+}
+
+check_all() {
+    install_for_tests clang-tidy
     check_format
     say "release: g++, all tests"
-    cmake --workflow --preset release
-    say "sanitize: clang++, unit tests"
+    cmake --preset release -DKERNELET_TEST_ALL=ON
+    cmake --build --preset release
+    ctest --preset release
+    say "sanitize: clang++, all unit tests"
     cmake --workflow --preset sanitize
     say "all passed in $(($(date +%s) - start)) s$skipped"
 }
@@ -496,6 +514,7 @@ case $1 in
         ;;
     demo) demo ;;
     test) run_tests ;;
+    check-all) check_all ;;
     bench) bench ;;
     speed)
         shift
