@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 /// The boundary between an estimator, a template of kernel, loss and solver, and the fit, which is compiled once
 /// for all of them.
@@ -72,19 +73,30 @@ struct FitProblem {
 template <class Scalar = double>
 Samples checked_samples(const FitProblem& problem, Samples samples);
 
-/// What a fit returns, in the fit's own units where a scaling applies.
-struct ErasedFit {
-    InputScaling scaling{};
+/// A model in the fit's own units.
+struct ErasedModel {
     Matrix nodes{};         ///< (d + p) x K
     Matrix coefficients{};  ///< K x q
     Vector offset{};        ///< q
     Matrix slopes{};        ///< d x q, where the trend is linear
     ModelStatistics statistics{};
+};
+
+/// A model of another size than the one that was found.
+struct SizedModel {
+    ErasedModel model{};
+    double residual{};  ///< as Report::residual
+};
+
+/// What a fit returns, in the fit's own units where a scaling applies.
+struct ErasedFit : ErasedModel {
+    InputScaling scaling{};
     Matrix field_x{};       ///< the samples of the dual, d x m
     Matrix field_lambda{};  ///< q x m
     Report report{};
     Matrix
         multipliers{};  ///< λ, q x n, in the order of the samples given; of those held where a source was given
+    std::vector<SizedModel> sizes{};  ///< by rising size, where they were asked for
 };
 
 /// What a fit is given beside its samples.
@@ -93,6 +105,7 @@ struct FitRequest {
     ObserverFunction observer{};
     WarmStart warm{};
     bool keeps_multipliers = false;  ///< returns λ and prices of all n samples, not of none
+    bool wants_sizes = false;        ///< also models of other sizes
 };
 
 /// samples → dual → field → peaks → search → model.

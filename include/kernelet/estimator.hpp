@@ -2,6 +2,7 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/build.hpp>
+#include <kernelet/detail/inputs.hpp>
 #include <kernelet/domains/any_domain.hpp>
 #include <kernelet/dual/automatic_solver.hpp>
 #include <kernelet/dual/dual_solver.hpp>
@@ -14,6 +15,8 @@
 #include <kernelet/report.hpp>
 #include <kernelet/sources/matrix_source.hpp>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +42,22 @@ struct PathRow {
     double support_measure{};
 };
 
+/// The same with its model.
+template <KernelFamily Kernel>
+struct FittedPathRow : PathRow {
+    SparseKernelModel<Kernel> model;
+};
+
+/// The best model of one size.
+template <KernelFamily Kernel>
+struct SizedFit {
+    SparseKernelModel<Kernel> model;
+    double residual{};  ///< on the samples of the fit, as Report::residual
+    bool chosen{};      ///< the size that fit() returns
+
+    Index kernels() const { return model.size(); }
+};
+
 /// samples → dual → field → peaks → search → model. A value; fit() is const and may be called from many
 /// threads.
 template <KernelFamily Kernel = Gaussian, ConvexLoss Loss = SquaredLoss, DualSolver Solver = AutomaticSolver>
@@ -52,25 +71,49 @@ public:
 
     const Options& options() const { return options_; }
 
-    /// x is d x n, one sample per column; y a column of n targets or q x n; any Eigen expression, float or
-    /// double. The domain is read off the data (PII).
-    template <class X, class Y>
-    Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
-        return fit_matrices(x, y, {});
+    /// The same with another kernel, loss or solver, each by its value, in any number and in the order of the template:
+    /// SparseKernelEstimator(options).with(HuberLoss(0.1)), .with(Dictionary<...>{...}, AugmentedNewton{...}).
+    template <KernelFamily Other, class... Others>
+    auto with(Other kernel, Others... others) const {
+        return with_others(
+            SparseKernelEstimator<Other, Loss, Solver>(options_, solver_, std::move(kernel), loss_),
+            std::move(others)...);
     }
-    template <class X, class Y, Domain DomainType>
-    Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
-                    const DomainType& domain) const {
-        return fit_matrices(x, y, {.domain = AnyDomain(domain)});
+    template <ConvexLoss Other, class... Others>
+    auto with(Other loss, Others... others) const {
+        return with_others(
+            SparseKernelEstimator<Kernel, Other, Solver>(options_, solver_, kernel_, std::move(loss)),
+            std::move(others)...);
     }
-    template <class X, class Y, Observer Watch>
-    Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y, Watch observer) const {
-        return fit_matrices(x, y, {.observer = std::move(observer)});
+    template <DualSolver Other>
+    auto with(Other solver) const {
+        return SparseKernelEstimator<Kernel, Loss, Other>(options_, std::move(solver), kernel_, loss_);
     }
-    template <class X, class Y, Domain DomainType, Observer Watch>
-    Fit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y, const DomainType& domain,
-                    Watch observer) const {
-        return fit_matrices(x, y, {.domain = AnyDomain(domain), .observer = std::move(observer)});
+    /// The same with other options.
+    SparseKernelEstimator with(Options options) const {
+        return SparseKernelEstimator(std::move(options), solver_, kernel_, loss_);
+    }
+
+    /// x is d x n, one sample per column; y a column of n targets or q x n; any Eigen expression, matrix or array, float
+    /// or double; of one input or one output also a std::vector, a std::span or a std::array. The domain is read off the
+    /// data (PII).
+    template <Numbers X, Numbers Y>
+    Fit<Kernel> fit(const X& x, const Y& y) const {
+        return fit_matrices(detail::input_matrix(x), detail::target_matrix(y), {});
+    }
+    template <Numbers X, Numbers Y, Domain DomainType>
+    Fit<Kernel> fit(const X& x, const Y& y, const DomainType& domain) const {
+        return fit_matrices(detail::input_matrix(x), detail::target_matrix(y), {.domain = AnyDomain(domain)});
+    }
+    template <Numbers X, Numbers Y, Observer Watch>
+    Fit<Kernel> fit(const X& x, const Y& y, Watch observer) const {
+        return fit_matrices(detail::input_matrix(x), detail::target_matrix(y),
+                            {.observer = std::move(observer)});
+    }
+    template <Numbers X, Numbers Y, Domain DomainType, Observer Watch>
+    Fit<Kernel> fit(const X& x, const Y& y, const DomainType& domain, Watch observer) const {
+        return fit_matrices(detail::input_matrix(x), detail::target_matrix(y),
+                            {.domain = AnyDomain(domain), .observer = std::move(observer)});
     }
 
     Fit<Kernel> fit(const Samples& samples) const { return fit_samples(samples, {}); }
@@ -108,9 +151,9 @@ public:
 
     /// Begins where an earlier fit ended: its λ for the samples it knew, its γ, and zero for samples appended
     /// since. The samples it knew must come first and in the same order.
-    template <class X, class Y>
-    Fit<Kernel> fit_from(const Fit<Kernel>& earlier, const Eigen::MatrixBase<X>& x,
-                         const Eigen::MatrixBase<Y>& y, ObserverFunction observer = {}) const {
+    template <Numbers X, Numbers Y>
+    Fit<Kernel> fit_from(const Fit<Kernel>& earlier, const X& x, const Y& y,
+                         ObserverFunction observer = {}) const {
         const Samples samples = detail::checked_samples(problem(), gathered(x, y));
         detail::require(earlier.field.dimension() == samples.x.rows(), "the earlier fit has ",
                         earlier.field.dimension(), " inputs but x has ", samples.x.rows(), " rows");
@@ -126,40 +169,67 @@ public:
         return fit_samples(samples, {.observer = std::move(observer), .warm = std::move(warm)});
     }
 
-    /// One fit for each sparsity of the grid, each begun where the last ended: how kernels, error and gap
-    /// trade off. The grid is of Options::sparsity, in any order. The observer is told of the whole path; after its
-    /// stop the rows so far are returned.
-    template <class X, class Y>
-    std::vector<PathRow> regularization_path(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
-                                             const std::vector<double>& grid,
-                                             const ObserverFunction& observer = {}) const {
+    /// One fit per sparsity of the grid (Options::sparsity), each begun where the last ended: how kernels, error and gap
+    /// trade off. The grid may be in any order; the rows rise in sparsity. The observer is told of the whole path; after
+    /// its stop the rows so far are returned.
+    template <Numbers X, Numbers Y>
+    std::vector<FittedPathRow<Kernel>> regularization_path(const X& x, const Y& y, std::vector<double> grid,
+                                                           const ObserverFunction& observer = {}) const {
         const Samples samples = detail::checked_samples(problem(), gathered(x, y));
         for (std::size_t k = 0; k < grid.size(); ++k)
             detail::require_nonnegative(grid[k], detail::text("grid[", k, "]"));
-        std::vector<PathRow> rows;
+        std::sort(grid.begin(), grid.end());
+        std::vector<FittedPathRow<Kernel>> rows;
         WarmStart warm;
         detail::PathObserver path{observer, grid.size()};
         for (const double sparsity : grid) {
             Options options = options_;
             options.sparsity = sparsity;
             options.gamma.reset();
-            const Fit<Kernel> fit = SparseKernelEstimator(options, solver_, kernel_, loss_)
-                                        .fit_samples(samples, {.observer = path.next(), .warm = warm});
-            if (fit.report.status == Status::stopped) break;
+            Fit<Kernel> fit = with(options).fit_samples(samples, {.observer = path.next(), .warm = warm});
+            const Report& report = fit.report;
+            if (report.status == Status::stopped) break;
             warm.lambda = fit.multipliers;
-            warm.unsparse_height = fit.report.unsparse_height;
-            rows.push_back({sparsity, fit.report.gamma, fit.report.kernels, fit.report.residual,
-                            fit.report.relative_gap(), fit.report.support_measure});
+            warm.unsparse_height = report.unsparse_height;
+            rows.push_back({{sparsity, report.gamma, report.kernels, report.residual, report.relative_gap(),
+                             report.support_measure},
+                            std::move(fit.model)});
         }
         return rows;
     }
 
+    /// The best model of every size, by rising size, from none to half as many kernels again as fit() returns, or to
+    /// Options::max_kernels: so that the error can be drawn against the size and a size be picked, see SizePath. Judge the
+    /// models on samples that they have not seen, or by leave_one_out() of <kernelet/validation.hpp>. After a stop, the
+    /// sizes so far. Holds all samples.
+    template <Numbers X, Numbers Y>
+    std::vector<SizedFit<Kernel>> kernel_path(const X& x, const Y& y, ObserverFunction observer = {}) const {
+        detail::ErasedFit found = detail::fit_samples(
+            problem(), gathered(x, y), {.observer = std::move(observer), .wants_sizes = true});
+        std::vector<SizedFit<Kernel>> rows;
+        for (detail::SizedModel& of_size : found.sizes) {
+            const bool chosen = of_size.model.nodes.cols() == found.nodes.cols();
+            rows.push_back({typed(found.scaling, std::move(of_size.model)), of_size.residual, chosen});
+        }
+        if (rows.empty()) rows.push_back({typed(found.scaling, found), found.report.residual, true});
+        return rows;
+    }
+
 private:
-    template <class X, class Y>
-    static Samples gathered(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) {
+    template <class Estimator>
+    static Estimator with_others(Estimator estimator) {
+        return estimator;
+    }
+    template <class Estimator, class... Others>
+    static auto with_others(const Estimator& estimator, Others... others) {
+        return estimator.with(std::move(others)...);
+    }
+
+    template <Numbers X, Numbers Y>
+    static Samples gathered(const X& x, const Y& y) {
         Samples samples;
-        samples.x = x.template cast<double>();
-        samples.y = y.template cast<double>();
+        samples.x = detail::input_matrix(x).template cast<double>();
+        samples.y = detail::target_matrix(y).template cast<double>();
         return samples;
     }
 
@@ -173,7 +243,7 @@ private:
     Fit<Kernel> fit_matrices(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
                              detail::FitRequest request) const {
         if (x.cols() <= options_.search.streams.held_samples)
-            return fit_samples(gathered(x, y), std::move(request));
+            return fit_samples(gathered(x.derived(), y.derived()), std::move(request));
         request.keeps_multipliers = true;
         return fit_source(MatrixSource(x, y), std::move(request));
     }
@@ -189,11 +259,15 @@ private:
     Fit<Kernel> typed(detail::ErasedFit fit) const {
         CoefficientField<Kernel> field(kernel_, fit.field_x, fit.field_lambda, fit.report.gamma, fit.scaling,
                                        fit.report.support_measure);
-        return {SparseKernelModel<Kernel>(
-                    kernel_, std::move(fit.scaling), std::move(fit.nodes), std::move(fit.coefficients),
-                    {std::move(fit.offset), std::move(fit.slopes)}, std::move(fit.statistics))
-                    .with_loss(std::string(AnyLoss(loss_).held_name())),
-                std::move(field), std::move(fit.report), std::move(fit.multipliers)};
+        return {typed(fit.scaling, std::move(static_cast<detail::ErasedModel&>(fit))), std::move(field),
+                std::move(fit.report), std::move(fit.multipliers)};
+    }
+    SparseKernelModel<Kernel> typed(const InputScaling& scaling, detail::ErasedModel model) const {
+        return SparseKernelModel<Kernel>(kernel_, scaling, std::move(model.nodes),
+                                         std::move(model.coefficients),
+                                         {std::move(model.offset), std::move(model.slopes)},
+                                         std::move(model.statistics))
+            .with_loss(std::string(AnyLoss(loss_).held_name()));
     }
 
     Options options_;

@@ -15,12 +15,16 @@ ErasedFit fit_held(const FitProblem& problem, const Samples& given, FitRequest r
     Watch watch(std::move(request.observer));
     const OrderedSamples samples = ordered_samples<Scalar>(problem, given);
     const FitUnits units = FitUnits::of(problem.options, samples.samples.x, request.domain);
-    return FitRun<Scalar>(problem, units.scaling, units.domain, watch)(samples, request.warm);
+    return FitRun<Scalar>(problem, units.scaling, units.domain, watch)(samples, request.warm,
+                                                                           request.wants_sizes);
 }
 
 /// More samples than are held go through the passes of a source. Tolerances per sample need all of them at once.
 template <class Scalar>
 ErasedFit fit_samples(const FitProblem& problem, const Samples& given, FitRequest request) {
+    require(!request.wants_sizes || given.x.cols() <= problem.options.search.streams.held_samples,
+            "kernel_path holds all samples, at most ", problem.options.search.streams.held_samples,
+            " (options.search.streams.held_samples), and x has ", given.x.cols(), " columns");
     if (given.x.cols() <= problem.options.search.streams.held_samples || given.tolerances.size() > 0)
         return fit_held<Scalar>(problem, given, std::move(request));
     request.keeps_multipliers = true;

@@ -12,6 +12,7 @@
 #include <kernelet/prepared_samples.hpp>
 #include <kernelet/search/final_model.hpp>
 #include <kernelet/search/levels.hpp>
+#include <kernelet/search/size_path.hpp>
 #include <kernelet/search/streamed_search.hpp>
 
 #include <cmath>
@@ -106,7 +107,7 @@ public:
           watch_(watch),
           all_(all) {}
 
-    ErasedFit operator()(const OrderedSamples& samples, const WarmStart& warm) {
+    ErasedFit operator()(const OrderedSamples& samples, const WarmStart& warm, bool wants_sizes = false) {
         const PreparedSamples data = prepare(samples);
         const AnyLoss loss = problem_.loss.adapted(data.noise.deviation);
         const TiledPoints points(data.x);
@@ -159,7 +160,11 @@ public:
         }
         if (all_ != nullptr)
             move_on_all_samples(search_problem, data, stage.relaxed(data.tolerance, found.dual), found);
-        return finish(data, points, loss, part, std::move(found));
+        std::vector<SizedModel> sizes;
+        if (wants_sizes) sizes = models_of_sizes(search_problem, data, found);
+        ErasedFit fit = finish(data, points, loss, part, std::move(found));
+        fit.sizes = std::move(sizes);
+        return fit;
     }
 
 private:
@@ -363,7 +368,10 @@ private:
 
     ErasedFit finish(const PreparedSamples& data, const TiledPoints& points, const AnyLoss& loss,
                      const DualSamples<Scalar>& part, FoundModel found) {
-        ErasedFit fit{.scaling = scaling_, .field_x = part.x, .field_lambda = found.dual.solution.lambda};
+        ErasedFit fit;
+        fit.scaling = scaling_;
+        fit.field_x = part.x;
+        fit.field_lambda = found.dual.solution.lambda;
         report_dual(found.dual, data, part.given);
         fit.multipliers = Matrix::Zero(data.y.rows(), data.y.cols());
         for (std::size_t i = 0; i < part.given.size(); ++i)
@@ -372,16 +380,43 @@ private:
         report_.prices = column_norms<Scalar>(fit.multipliers);
         report_model(loss, data, points, found);
         report_.seconds.search = watch_.seconds() - report_.seconds.dual - report_.seconds.peaks;
-        KernelExpansion& model = found.finished.model;
-        fit.nodes = std::move(model.nodes);
-        fit.coefficients = std::move(model.coefficients);
-        fit.offset = data.offset;
-        add_scaled<Scalar>(fit.offset, 1.0, model.offset);
-        fit.slopes = std::move(model.slopes);
-        fit.statistics = std::move(found.finished.statistics);
+        static_cast<ErasedModel&>(fit) = with_baseline(std::move(found.finished), data.offset);
         fit.report = std::move(report_);
         watch_.finish();
         return fit;
+    }
+
+    /// A model of y instead of y − baseline.
+    static ErasedModel with_baseline(FinalModel finished, const Vector& baseline) {
+        KernelExpansion& model = finished.model;
+        ErasedModel out{std::move(model.nodes), std::move(model.coefficients), baseline, std::move(model.slopes),
+                        std::move(finished.statistics)};
+        add_scaled<Scalar>(out.offset, 1.0, model.offset);
+        return out;
+    }
+
+    /// The best models of other sizes, and the one that was found.
+    std::vector<SizedModel> models_of_sizes(SearchProblem problem, const PreparedSamples& data,
+                                            const FoundModel& found) {
+        std::vector<SizedModel> out;
+        if (found.search.model.offset.size() == 0 || watch_.stopped()) return out;
+        watch_.begin("sizes", expected_search_, 0.0);
+        problem.priors = Priors::from(found.search.scales, options_, found.search.hyper);
+        problem.trend = found.search.trend;
+        const FeasibleSet<AnyLoss> asked(problem.loss.loss(), data.y, options_.scope, data.tolerance,
+                                         data.weights);
+        for (KernelExpansion& model : SizePath<Scalar>(problem, candidates_, options_).run(found.search)) {
+            SearchResult of_size = found.search;
+            of_size.model = std::move(model);
+            FinalModel finished = of_size.model.size() == found.search.model.size()
+                                      ? found.finished
+                                      : final_model<Scalar>(problem, of_size);
+            if (is_constant(finished.model, problem.loss.loss()))
+                finished.model.offset = weighted_mean<Scalar>(data.y, data.weights);
+            const double residual = asked.residual(problem.prediction(finished.model));
+            out.push_back({with_baseline(std::move(finished), data.offset), residual});
+        }
+        return out;
     }
 
     void report_dual(const SolvedDual& dual, const PreparedSamples& data, const std::vector<Index>& given) {

@@ -24,9 +24,8 @@ Samples checked_samples(const FitProblem& problem, Samples samples) {
     require(n > 1 || samples.x.rows() == 1 || samples.y.rows() != samples.x.rows(), "x and y are ",
             samples.x.rows(), " x 1: one sample of ", samples.x.rows(), " inputs and as many outputs. For ",
             samples.x.rows(), " samples of one input pass x as a row: x.transpose()");
+    require_targets(samples.y.rows(), samples.y.cols(), samples.x.rows(), n);
     if (samples.y.cols() == 1 && samples.y.rows() == n) samples.y.resize(1, n);
-    require(samples.y.cols() == n && samples.y.rows() > 0, "y is ", samples.y.rows(), " x ", samples.y.cols(),
-            " but x has ", n, " columns; x is d x n, one sample per column, y a column of n or q x n");
     require_finite(samples.x, "x");
     require_finite(samples.y, "y");
     for (Index i = 0; problem.loss.is_classification() && i < samples.y.size(); ++i)

@@ -6,4 +6,5 @@
 #include <kernelet/validation/confusion_matrix.hpp>
 #include <kernelet/validation/cross_validation.hpp>
 #include <kernelet/validation/folds.hpp>
+#include <kernelet/validation/leave_one_out.hpp>
 #include <kernelet/validation/scores.hpp>

@@ -34,9 +34,8 @@ template <class Scalar = double>
     const Index n = x.cols();
     require(x.rows() > 0, "x has no rows; x is d x n, one sample per column, d >= 1");
     require(n > 0, "x has no columns; x is d x n, one sample per column, n >= 1");
+    require_targets(y.rows(), y.cols(), x.rows(), n);
     if (y.cols() == 1 && y.rows() == n) y.resize(1, n);  // keeps the n numbers
-    require(y.cols() == n && y.rows() > 0, "y is ", y.rows(), " x ", y.cols(), " but x has ", n,
-            " columns; x is d x n, one sample per column, y a column of n or q x n");
     require_finite(x, "x");
     require_finite(y, "y");
     BaselineSamples samples{std::move(x), std::move(y), {}};

@@ -75,15 +75,27 @@ void require_finite(const Derived& values, std::string_view name) {
     require_finite_block(values.data(), values.rows(), values.cols(), values.outerStride(), name);
 }
 
+/// A sentence where x seems to have a sample per row: as many rows as there should be columns.
+inline std::string_view transposed_hint(bool suspected) {
+    return suspected ? ". Is x n x d, one sample per row? Then pass x.transpose()" : "";
+}
+
 /// Points a model is asked about, d x n: as many rows as it has inputs, all finite.
-inline void require_rows(Index rows, Index inputs) {
+inline void require_rows(Index rows, Index inputs, Index cols = -1) {
     require(rows == inputs, "x has ", rows, " rows; the model has ", inputs,
-            " inputs (x is d x n, one sample per column)");
+            " inputs (x is d x n, one sample per column)", transposed_hint(cols == inputs));
+}
+
+/// Targets for n samples: a column of n, or q x n.
+inline void require_targets(Index y_rows, Index y_cols, Index x_rows, Index n) {
+    require((y_cols == n && y_rows > 0) || (y_cols == 1 && y_rows == n), "y is ", y_rows, " x ", y_cols,
+            " but x has ", n, " columns; x is d x n, one sample per column, y a column of n or q x n",
+            transposed_hint(y_rows == x_rows || y_cols == x_rows));
 }
 template <class Derived>
 Matrix checked_points(const Eigen::MatrixBase<Derived>& x, Index inputs) {
     Matrix points = x.template cast<double>();
-    require_rows(points.rows(), inputs);
+    require_rows(points.rows(), inputs, points.cols());
     require_finite(points, "x");
     return points;
 }

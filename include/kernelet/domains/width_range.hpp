@@ -25,8 +25,9 @@ public:
 
     Interval interval() const { return widths_; }
     Index rows() const { return layout_.rows; }
-    /// Whether the ascent of peaks and the search may move this row of θ: all but a shape.
-    bool free(Index row) const { return row < layout_.scales(); }
+    /// Whether the ascent of peaks and the search may move this row of θ: all but a shape, unless the
+    /// interval is a point.
+    bool free(Index row) const { return row < layout_.scales() && widths_.lo < widths_.hi; }
     /// Uniforms beside the width's.
     Index shape_uniforms() const { return layout_.shapes.empty() ? 0 : 1; }
 

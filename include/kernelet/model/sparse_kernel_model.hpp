@@ -2,6 +2,7 @@
 
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/check.hpp>
+#include <kernelet/detail/inputs.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
 #include <kernelet/model/expansion_strips.hpp>
@@ -255,11 +256,17 @@ public:
     template <class Derived>
     Matrix predict(const Eigen::MatrixBase<Derived>& x) const {
         using Scalar = std::conditional_t<std::is_same_v<typename Derived::Scalar, float>, float, double>;
-        detail::require_rows(x.rows(), dimension());
+        detail::require_rows(x.rows(), dimension(), x.cols());
         if constexpr (std::is_same_v<typename Derived::Scalar, Scalar>)
             return predicted<Scalar>(x.derived());
         else
             return predicted<Scalar>(x.template cast<Scalar>());
+    }
+
+    /// The same of an Eigen array, or of a std::vector or std::span of points of one input.
+    template <Numbers X>
+    requires(!std::derived_from<X, Eigen::MatrixBase<X>>) Matrix predict(const X& x) const {
+        return predict(detail::input_matrix(x));
     }
 
     /// Predictions of all samples of a source, block by block in their order: sink(first, values) is handed those of the

@@ -183,7 +183,7 @@ public:
     Accuracy<Label> accuracy(const Eigen::MatrixBase<Derived>& x, const Labels& labels) const {
         const auto expected = detail::gathered_labels(labels);
         detail::require(static_cast<Index>(expected.size()) == x.cols(), "labels has ", expected.size(),
-                        " entries but x has ", x.cols(), " columns; one label a sample, x is d x n");
+                        " entries but x has ", x.cols(), " columns; one label per sample, x is d x n");
         const std::vector<Label> predicted = predict(x);
         Accuracy<Label> accuracy{0, x.cols(), {}};
         for (std::size_t i = 0; i < predicted.size(); ++i) {

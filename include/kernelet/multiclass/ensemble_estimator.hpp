@@ -1,5 +1,6 @@
 #pragma once
 
+#include <kernelet/detail/inputs.hpp>
 #include <kernelet/multiclass/ensemble_fit.hpp>
 
 #include <utility>
@@ -23,35 +24,35 @@ public:
     /// std::vector or an Eigen vector, of at least two classes. The observer, as that of one fit, is told of the
     /// whole ensemble; after its stop every classifier is the best one so far. It is called by the threads that fit,
     /// one at a time.
-    template <class X, class Labels, Observer Watch>
-    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels, Watch observer) const {
+    template <Numbers X, class Labels, Observer Watch>
+    auto fit(const X& x, const Labels& labels, Watch observer) const {
         return fitted(x, labels, detail::NoDomain{}, {.whole = std::move(observer)});
     }
-    template <class X, class Labels>
-    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels,
+    template <Numbers X, class Labels>
+    auto fit(const X& x, const Labels& labels,
              const EnsembleObserver& observer = {}) const {
         return fitted(x, labels, detail::NoDomain{}, {.each = observer});
     }
     /// Every classifier on this domain, or on one of its own where `domain` makes them.
-    template <class X, class Labels, class DomainType, Observer Watch>
+    template <Numbers X, class Labels, class DomainType, Observer Watch>
     requires Domain<DomainType> || DomainMaker<DomainType>
-    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels, const DomainType& domain,
+    auto fit(const X& x, const Labels& labels, const DomainType& domain,
              Watch observer) const {
         return fitted(x, labels, domain, {.whole = std::move(observer)});
     }
-    template <class X, class Labels, class DomainType>
+    template <Numbers X, class Labels, class DomainType>
     requires Domain<DomainType> || DomainMaker<DomainType>
-    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels, const DomainType& domain,
+    auto fit(const X& x, const Labels& labels, const DomainType& domain,
              const EnsembleObserver& observer = {}) const {
         return fitted(x, labels, domain, {.each = observer});
     }
 
 private:
-    template <class X, class Labels, class DomainType>
-    auto fitted(const Eigen::MatrixBase<X>& x, const Labels& labels, const DomainType& domain,
+    template <Numbers X, class Labels, class DomainType>
+    auto fitted(const X& x, const Labels& labels, const DomainType& domain,
                 const detail::EnsembleObservers& observers) const {
         auto gathered = detail::gathered_labels(labels);
-        const detail::LabelledSamples<typename decltype(gathered)::value_type> data{x.template cast<double>(),
+        const detail::LabelledSamples<typename decltype(gathered)::value_type> data{detail::input_matrix(x).template cast<double>(),
                                                                                     std::move(gathered)};
         return detail::fit_ensemble(estimator_, scheme, data, domain, observers);
     }

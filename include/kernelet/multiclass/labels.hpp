@@ -18,7 +18,7 @@ struct SortedLabels {
     /// Throws where there is nothing to tell apart.
     SortedLabels(const std::vector<Label>& labels, Index samples) {
         require(static_cast<Index>(labels.size()) == samples, "labels has ", labels.size(),
-                " entries but x has ", samples, " columns; one label a sample, x is d x n");
+                " entries but x has ", samples, " columns; one label per sample, x is d x n");
         require(samples > 0, "x has no columns; x is d x n, one sample per column, n >= 1");
         require_ordered(labels);
         classes = labels;

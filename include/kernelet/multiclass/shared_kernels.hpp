@@ -34,9 +34,9 @@ public:
     /// x is d x n, one sample per column, any Eigen expression, float or double; labels n of them, a
     /// std::vector or an Eigen vector, of at least two classes. What follows goes to the estimator's fit: a
     /// domain, an observer, or both.
-    template <class X, class Labels, class... More>
-    auto fit(const Eigen::MatrixBase<X>& x, const Labels& labels, const More&... more) const {
-        return fit_shared(x.template cast<double>(), detail::gathered_labels(labels), more...);
+    template <Numbers X, class Labels, class... More>
+    auto fit(const X& x, const Labels& labels, const More&... more) const {
+        return fit_shared(detail::input_matrix(x).template cast<double>(), detail::gathered_labels(labels), more...);
     }
 
 private:

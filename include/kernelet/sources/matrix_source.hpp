@@ -20,9 +20,7 @@ public:
         const Index n = x_.cols();
         column_ = y_.cols() == 1 && y_.rows() == n;
         detail::require(x_.rows() > 0, "x has no rows; x is d x n, one sample per column, d >= 1");
-        detail::require(column_ || (y_.cols() == n && y_.rows() > 0), "y is ", y_.rows(), " x ", y_.cols(),
-                        " but x has ", n,
-                        " columns; x is d x n, one sample per column, y a column of n or q x n");
+        detail::require_targets(y_.rows(), y_.cols(), x_.rows(), n);
         detail::require(weights == nullptr || weights->size() == n, "weights has ",
                         weights != nullptr ? weights->size() : 0, " entries for ", n, " samples");
     }

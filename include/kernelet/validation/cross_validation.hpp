@@ -111,8 +111,7 @@ auto validate_targets(const Estimator& estimator, const Eigen::MatrixBase<X>& x,
     Matrix targets = y.template cast<double>();
     const bool column = targets.cols() == 1 && targets.rows() == n;
     if (column) targets.resize(1, n);
-    require(targets.cols() == n && targets.rows() > 0, "y is ", y.rows(), " x ", y.cols(), " but x has ", n,
-            " columns; x is d x n, one sample per column, y a column of n or q x n");
+    require_targets(y.rows(), y.cols(), x.rows(), n);
     require_finite(targets, "y");
     const Index q = targets.rows();
     const Matrix points = x.template cast<double>();
@@ -183,17 +182,17 @@ auto validate_labels(const Estimator& estimator, const Eigen::MatrixBase<X>& x,
 }
 
 /// Labels or targets, whichever the estimator fits to what is given.
-template <bool watched, class Estimator, class X, class Y>
-auto cross_validate(const Estimator& estimator, const Eigen::MatrixBase<X>& x, const Y& y, const Folds& folds,
+template <bool watched, class Estimator, Numbers X, class Y>
+auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Folds& folds,
                     const ObserverFunction& observer) {
     using Label = typename decltype(gathered_labels(y))::value_type;
     if constexpr (LabelEstimator<Estimator, Label>) {
-        return validate_labels<watched>(estimator, x, gathered_labels(y), folds, observer);
+        return validate_labels<watched>(estimator, input_matrix(x), gathered_labels(y), folds, observer);
     } else {
         static_assert(
             TargetEstimator<Estimator>,
             "kernelet: cross_validate needs a TargetEstimator and targets, or a LabelEstimator and labels");
-        return validate_targets<watched>(estimator, x, y, folds, observer);
+        return validate_targets<watched>(estimator, input_matrix(x), target_matrix(y), folds, observer);
     }
 }
 
@@ -204,8 +203,8 @@ auto cross_validate(const Estimator& estimator, const Eigen::MatrixBase<X>& x, c
 /// of n targets or q x n, or, for an estimator of labels, n labels in a std::vector or an Eigen vector. Returns a
 /// TargetCrossValidation or a LabelCrossValidation. The folds are fitted on several threads, each fit on one; the result
 /// has the same bits for any number of threads. All that the fits return is kept.
-template <class Estimator, class X, class Y>
-auto cross_validate(const Estimator& estimator, const Eigen::MatrixBase<X>& x, const Y& y,
+template <class Estimator, Numbers X, class Y>
+auto cross_validate(const Estimator& estimator, const X& x, const Y& y,
                     const Folds& folds) {
     return detail::cross_validate<false>(estimator, x, y, folds, {});
 }
@@ -213,8 +212,8 @@ auto cross_validate(const Estimator& estimator, const Eigen::MatrixBase<X>& x, c
 /// The same with an observer, which is told of the whole: the stage is "folds", the iterations are the folds that are
 /// done. After a stop no fold is begun, and those that run end early where their fit takes an observer; see
 /// FoldResult::finished. The observer is called by the threads that fit, one at a time.
-template <class Estimator, class X, class Y, Observer Watch>
-auto cross_validate(const Estimator& estimator, const Eigen::MatrixBase<X>& x, const Y& y, const Folds& folds,
+template <class Estimator, Numbers X, class Y, Observer Watch>
+auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Folds& folds,
                     Watch observer) {
     return detail::cross_validate<true>(estimator, x, y, folds, ObserverFunction(std::move(observer)));
 }
