@@ -202,7 +202,8 @@ demo() {
 }
 
 install_for_tests() {
-    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format mpi mpirun "$@"
+    install_missing g++ cmake ninja eigen gnuplot catch2 pkg-config clang sanitizers libomp clang-format mpi mpirun cli11 \
+        "$@"
     check g++ cmake ninja eigen gnuplot catch2 clang sanitizers # the rest is left out where it is not to be had
     skipped=
 }

@@ -115,8 +115,7 @@ TEST_CASE("Leave-one-out of a linear fit is exact") {
         for (Index k = 0, to = 0; k < 150; ++k) {
             if (k == i) continue;
             for (Index j = 0; j < 3; ++j)
-                design(to, j) =
-                    std::exp(-0.5 * std::pow((data.x(0, k) - z(0, j)) / 0.6, 2));
+                design(to, j) = std::exp(-0.5 * std::pow((data.x(0, k) - z(0, j)) / 0.6, 2));
             y(to++) = data.y(k);
         }
         const Vector a = (design.transpose() * design).llt().solve(design.transpose() * y);
@@ -156,13 +155,16 @@ TEST_CASE("A kernel, a loss or a solver is set by its value, in any number") {
     const Bumps data;
     const Estimator plain(Options{.tolerance = 0.2});
     const auto huber = plain.with(kernelet::HuberLoss(0.1));
-    static_assert(std::is_same_v<decltype(huber),
-                                 const kernelet::SparseKernelEstimator<kernelet::Gaussian, kernelet::HuberLoss>>);
+    static_assert(
+        std::is_same_v<decltype(huber),
+                       const kernelet::SparseKernelEstimator<kernelet::Gaussian, kernelet::HuberLoss>>);
     CHECK(huber.options().tolerance == 0.2);
-    const auto three = plain.with(kernelet::Matern52{}, kernelet::HuberLoss(0.1), kernelet::AugmentedNewton{});
-    static_assert(std::is_same_v<decltype(three),
-                                 const kernelet::SparseKernelEstimator<kernelet::Matern52, kernelet::HuberLoss,
-                                                                       kernelet::AugmentedNewton>>);
+    const auto three =
+        plain.with(kernelet::Matern52{}, kernelet::HuberLoss(0.1), kernelet::AugmentedNewton{});
+    static_assert(
+        std::is_same_v<decltype(three),
+                       const kernelet::SparseKernelEstimator<kernelet::Matern52, kernelet::HuberLoss,
+                                                             kernelet::AugmentedNewton>>);
     const kernelet::SparseKernelEstimator<kernelet::Gaussian, kernelet::HuberLoss> spelled(
         Options{.tolerance = 0.2}, kernelet::AutomaticSolver{}, {}, kernelet::HuberLoss(0.1));
     CHECK(huber.fit(data.x, data.y).model.predict(data.x) ==

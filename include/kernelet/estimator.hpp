@@ -204,8 +204,8 @@ public:
     /// sizes so far. Holds all samples.
     template <Numbers X, Numbers Y>
     std::vector<SizedFit<Kernel>> kernel_path(const X& x, const Y& y, ObserverFunction observer = {}) const {
-        detail::ErasedFit found = detail::fit_samples(
-            problem(), gathered(x, y), {.observer = std::move(observer), .wants_sizes = true});
+        detail::ErasedFit found = detail::fit_samples(problem(), gathered(x, y),
+                                                      {.observer = std::move(observer), .wants_sizes = true});
         std::vector<SizedFit<Kernel>> rows;
         for (detail::SizedModel& of_size : found.sizes) {
             const bool chosen = of_size.model.nodes.cols() == found.nodes.cols();
@@ -263,10 +263,9 @@ private:
                 std::move(fit.report), std::move(fit.multipliers)};
     }
     SparseKernelModel<Kernel> typed(const InputScaling& scaling, detail::ErasedModel model) const {
-        return SparseKernelModel<Kernel>(kernel_, scaling, std::move(model.nodes),
-                                         std::move(model.coefficients),
-                                         {std::move(model.offset), std::move(model.slopes)},
-                                         std::move(model.statistics))
+        return SparseKernelModel<Kernel>(
+                   kernel_, scaling, std::move(model.nodes), std::move(model.coefficients),
+                   {std::move(model.offset), std::move(model.slopes)}, std::move(model.statistics))
             .with_loss(std::string(AnyLoss(loss_).held_name()));
     }
 

@@ -16,7 +16,7 @@ ErasedFit fit_held(const FitProblem& problem, const Samples& given, FitRequest r
     const OrderedSamples samples = ordered_samples<Scalar>(problem, given);
     const FitUnits units = FitUnits::of(problem.options, samples.samples.x, request.domain);
     return FitRun<Scalar>(problem, units.scaling, units.domain, watch)(samples, request.warm,
-                                                                           request.wants_sizes);
+                                                                       request.wants_sizes);
 }
 
 /// More samples than are held go through the passes of a source. Tolerances per sample need all of them at once.

@@ -389,8 +389,8 @@ private:
     /// A model of y instead of y − baseline.
     static ErasedModel with_baseline(FinalModel finished, const Vector& baseline) {
         KernelExpansion& model = finished.model;
-        ErasedModel out{std::move(model.nodes), std::move(model.coefficients), baseline, std::move(model.slopes),
-                        std::move(finished.statistics)};
+        ErasedModel out{std::move(model.nodes), std::move(model.coefficients), baseline,
+                        std::move(model.slopes), std::move(finished.statistics)};
         add_scaled<Scalar>(out.offset, 1.0, model.offset);
         return out;
     }

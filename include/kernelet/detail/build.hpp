@@ -36,12 +36,12 @@ inline constexpr bool has_ndebug = true;
 inline constexpr bool has_ndebug = false;
 #endif
 
-using ThisBuild = Flags<
-    KerneletVersion<KERNELET_VERSION_MAJOR * 10000 + KERNELET_VERSION_MINOR * 100 + KERNELET_VERSION_PATCH>,
-    EigenVersion<EIGEN_WORLD_VERSION * 10000 + EIGEN_MAJOR_VERSION * 100 + EIGEN_MINOR_VERSION>,
-    AlignBytes<EIGEN_DEFAULT_ALIGN_BYTES>, IndexBytes<int{sizeof(Index)}>,
-    RowMajor<Eigen::ColMajor != EIGEN_DEFAULT_MATRIX_STORAGE_ORDER_OPTION>, OpenMp<has_openmp>,
-    NDebug<has_ndebug>>;
+using ThisBuild =
+    Flags<KerneletVersion<KERNELET_VERSION>,
+          EigenVersion<EIGEN_WORLD_VERSION * 10000 + EIGEN_MAJOR_VERSION * 100 + EIGEN_MINOR_VERSION>,
+          AlignBytes<EIGEN_DEFAULT_ALIGN_BYTES>, IndexBytes<int{sizeof(Index)}>,
+          RowMajor<Eigen::ColMajor != EIGEN_DEFAULT_MATRIX_STORAGE_ORDER_OPTION>, OpenMp<has_openmp>,
+          NDebug<has_ndebug>>;
 
 template <class Build>
 struct CompiledBuild {

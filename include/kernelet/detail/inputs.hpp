@@ -11,13 +11,16 @@ namespace kernelet {
 /// Numbers of one input or one output where an Eigen type is not at hand: std::vector<double>, std::span<const float>,
 /// std::array.
 template <class T>
-concept NumberRange = !requires { typename T::PlainObject; } && std::ranges::contiguous_range<const T> &&
-                      std::floating_point<std::remove_cv_t<std::ranges::range_value_t<const T>>>;
+concept NumberRange = !requires {
+    typename T::PlainObject;
+}
+&&std::ranges::contiguous_range<const T>&&
+    std::floating_point<std::remove_cv_t<std::ranges::range_value_t<const T>>>;
 
 /// What a public entry takes for x or y: an Eigen expression, matrix or array, or a NumberRange.
 template <class T>
-concept Numbers = NumberRange<T> || std::derived_from<T, Eigen::MatrixBase<T>> ||
-                  std::derived_from<T, Eigen::ArrayBase<T>>;
+concept Numbers =
+    NumberRange<T> || std::derived_from<T, Eigen::MatrixBase<T>> || std::derived_from<T, Eigen::ArrayBase<T>>;
 
 namespace detail {
 
@@ -33,8 +36,8 @@ auto input_matrix(const Eigen::ArrayBase<Derived>& x) {
 template <NumberRange Range>
 auto input_matrix(const Range& x) {
     using Value = std::remove_cv_t<std::ranges::range_value_t<const Range>>;
-    return Eigen::Map<const Eigen::Matrix<Value, 1, Eigen::Dynamic>>(std::ranges::data(x),
-                                                                     static_cast<Index>(std::ranges::size(x)));
+    return Eigen::Map<const Eigen::Matrix<Value, 1, Eigen::Dynamic>>(
+        std::ranges::data(x), static_cast<Index>(std::ranges::size(x)));
 }
 
 /// y as a matrix expression that refers to it; a range as a column.

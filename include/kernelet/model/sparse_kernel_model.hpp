@@ -265,9 +265,8 @@ public:
 
     /// The same of an Eigen array, or of a std::vector or std::span of points of one input.
     template <Numbers X>
-    requires(!std::derived_from<X, Eigen::MatrixBase<X>>) Matrix predict(const X& x) const {
-        return predict(detail::input_matrix(x));
-    }
+    requires(!std::derived_from<X, Eigen::MatrixBase<X>>) Matrix predict(const X& x)
+    const { return predict(detail::input_matrix(x)); }
 
     /// Predictions of all samples of a source, block by block in their order: sink(first, values) is handed those of the
     /// samples first, first + 1, ..., q x m. Targets are not looked at. Of a source that several processes share, each

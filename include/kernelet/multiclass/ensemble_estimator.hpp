@@ -29,15 +29,13 @@ public:
         return fitted(x, labels, detail::NoDomain{}, {.whole = std::move(observer)});
     }
     template <Numbers X, class Labels>
-    auto fit(const X& x, const Labels& labels,
-             const EnsembleObserver& observer = {}) const {
+    auto fit(const X& x, const Labels& labels, const EnsembleObserver& observer = {}) const {
         return fitted(x, labels, detail::NoDomain{}, {.each = observer});
     }
     /// Every classifier on this domain, or on one of its own where `domain` makes them.
     template <Numbers X, class Labels, class DomainType, Observer Watch>
     requires Domain<DomainType> || DomainMaker<DomainType>
-    auto fit(const X& x, const Labels& labels, const DomainType& domain,
-             Watch observer) const {
+    auto fit(const X& x, const Labels& labels, const DomainType& domain, Watch observer) const {
         return fitted(x, labels, domain, {.whole = std::move(observer)});
     }
     template <Numbers X, class Labels, class DomainType>
@@ -52,8 +50,8 @@ private:
     auto fitted(const X& x, const Labels& labels, const DomainType& domain,
                 const detail::EnsembleObservers& observers) const {
         auto gathered = detail::gathered_labels(labels);
-        const detail::LabelledSamples<typename decltype(gathered)::value_type> data{detail::input_matrix(x).template cast<double>(),
-                                                                                    std::move(gathered)};
+        const detail::LabelledSamples<typename decltype(gathered)::value_type> data{
+            detail::input_matrix(x).template cast<double>(), std::move(gathered)};
         return detail::fit_ensemble(estimator_, scheme, data, domain, observers);
     }
 

@@ -36,7 +36,8 @@ public:
     /// domain, an observer, or both.
     template <Numbers X, class Labels, class... More>
     auto fit(const X& x, const Labels& labels, const More&... more) const {
-        return fit_shared(detail::input_matrix(x).template cast<double>(), detail::gathered_labels(labels), more...);
+        return fit_shared(detail::input_matrix(x).template cast<double>(), detail::gathered_labels(labels),
+                          more...);
     }
 
 private:

@@ -43,16 +43,14 @@ public:
     }
 
 private:
-    bool movable(Index kernels) const {
-        return kernels * lm_.free_rows() <= options_.search.max_parameters;
-    }
+    bool movable(Index kernels) const { return kernels * lm_.free_rows() <= options_.search.max_parameters; }
 
     Index largest(Index found) const {
         const Index parameters = lm_.free_rows() + problem_.outputs();
         const Index affordable = std::max<Index>(1, problem_.loss.target().size() / parameters);
         constexpr Index at_least = 2;
-        return std::min({affordable, options_.max_kernels.value_or(affordable),
-                         found + std::max(at_least, found / 2)});
+        return std::min(
+            {affordable, options_.max_kernels.value_or(affordable), found + std::max(at_least, found / 2)});
     }
 
     void grow(const KernelExpansion& found, std::vector<KernelExpansion>& models) {
@@ -79,8 +77,7 @@ private:
     FittedKernels without_cheapest(SearchState<Scalar>& state, FittedKernels& model) {
         std::optional<FittedKernels> best;
         for (const Index j : detail::removal_order(state, model)) {
-            FittedKernels trial =
-                lm_.resume(detail::without_kernel(state, model, j), options_.search.trial);
+            FittedKernels trial = lm_.resume(detail::without_kernel(state, model, j), options_.search.trial);
             if (!best || trial.cost < best->cost) best = std::move(trial);
         }
         return best->size() > 0 ? detail::settled(state, std::move(*best)) : std::move(*best);
@@ -88,11 +85,12 @@ private:
 
     FittedKernels without_fifth(const FittedKernels& model) {
         const Matrix& nodes = model.fit.nodes;
-        const LeastSquaresProblem linear{problem_.kernel,         problem_.points, problem_.loss.target(),
-                                         problem_.loss.weights(), lm_.ridge(),     problem_.trend,
-                                         detail::poll_of(problem_.watch)};
+        const LeastSquaresProblem linear{
+            problem_.kernel, problem_.points, problem_.loss.target(),         problem_.loss.weights(),
+            lm_.ridge(),     problem_.trend,  detail::poll_of(problem_.watch)};
         const Index kept = nodes.cols() - std::max<Index>(1, nodes.cols() / 5);
-        return lm_.evaluate(detail::columns_of<Scalar>(nodes, linear_elimination<Scalar>(linear, nodes, kept)));
+        return lm_.evaluate(
+            detail::columns_of<Scalar>(nodes, linear_elimination<Scalar>(linear, nodes, kept)));
     }
 
     const SearchProblem& problem_;

@@ -204,8 +204,7 @@ auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Fo
 /// TargetCrossValidation or a LabelCrossValidation. The folds are fitted on several threads, each fit on one; the result
 /// has the same bits for any number of threads. All that the fits return is kept.
 template <class Estimator, Numbers X, class Y>
-auto cross_validate(const Estimator& estimator, const X& x, const Y& y,
-                    const Folds& folds) {
+auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Folds& folds) {
     return detail::cross_validate<false>(estimator, x, y, folds, {});
 }
 
@@ -213,8 +212,7 @@ auto cross_validate(const Estimator& estimator, const X& x, const Y& y,
 /// done. After a stop no fold is begun, and those that run end early where their fit takes an observer; see
 /// FoldResult::finished. The observer is called by the threads that fit, one at a time.
 template <class Estimator, Numbers X, class Y, Observer Watch>
-auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Folds& folds,
-                    Watch observer) {
+auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Folds& folds, Watch observer) {
     return detail::cross_validate<true>(estimator, x, y, folds, ObserverFunction(std::move(observer)));
 }
 

@@ -29,8 +29,8 @@ LeaveOneOut leave_one_out(const SparseKernelModel<Kernel>& model, const X& x, co
     const Index n = points.cols(), q = model.outputs(), rows = out.rows(), cols = out.cols();
     detail::require_targets(rows, cols, points.rows(), n);
     detail::require_finite(out, "y");
-    detail::require(out.size() == q * n, "y has ", out.size(), " entries for ", n, " samples of a model of ", q,
-                    " outputs");
+    detail::require(out.size() == q * n, "y has ", out.size(), " entries for ", n, " samples of a model of ",
+                    q, " outputs");
     detail::require(weights.size() == 0 || weights.size() == n, "weights has ", weights.size(),
                     " entries for ", n, " samples");
     const double mean_weight = weights.size() > 0 ? weights.mean() : 1.0;

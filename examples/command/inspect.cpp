@@ -1,0 +1,147 @@
+#include "commands.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+namespace command {
+
+namespace {
+
+std::string json_text(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') out += '\\';
+        if (byte < ' ') {
+            char buffer[8];
+            std::snprintf(buffer, sizeof buffer, "\\u%04x", byte);
+            out += buffer;
+        } else {
+            out += c;
+        }
+    }
+    return out + "\"";
+}
+
+std::string json_number(double value) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.17g", value);
+    return std::isfinite(value) ? buffer : "null";
+}
+
+template <class Values, class Text>
+std::string json_list(const Values& values, const Text& text) {
+    std::string out = "[";
+    for (const auto& value : values) out += (out.size() > 1 ? ", " : "") + text(value);
+    return out + "]";
+}
+
+std::vector<double> column(const Matrix& matrix, Index j) {
+    std::vector<double> out;
+    for (Index i = 0; i < matrix.rows(); ++i) out.push_back(matrix(i, j));
+    return out;
+}
+
+std::string json_kernels(const Regression& model) {
+    const Matrix centers = model.centers(), widths = model.widths();
+    std::string out = "[";
+    for (Index j = 0; j < model.size(); ++j) {
+        out += std::string(j > 0 ? ", " : "") + "{\"center\": " + json_list(column(centers, j), json_number) +
+               ", \"width\": " + json_list(column(widths, j), json_number) +
+               ", \"coefficient\": " + json_list(column(model.coefficients().transpose(), j), json_number);
+        if (model.statistics().shares.size() > 0)
+            out += ", \"share\": " + json_number(model.statistics().shares(j));
+        if (model.statistics().covariance.size() > 0)
+            out += ", \"standard_error\": " +
+                   json_list(column(model.standard_errors().transpose(), j), json_number);
+        out += "}";
+    }
+    return out + "]";
+}
+
+void print_json(const StoredModel& stored) {
+    const Description& about = stored.about;
+    std::string out =
+        "{\"target\": " + json_text(about.target) + ", \"inputs\": " + json_list(about.inputs, json_text) +
+        ", \"command\": " + json_text(about.made_by) + ", \"report\": " + json_list(about.report, json_text);
+    if (const Regression* model = stored.regression()) {
+        out += ", \"kernel\": " + json_text(std::string(model->kernel().held_name())) +
+               ", \"loss\": " + json_text(model->loss()) +
+               ", \"offset\": " + json_list(column(model->offset(), 0), json_number) +
+               ", \"kernels\": " + json_kernels(*model);
+    } else {
+        const Classifier& ensemble = *stored.classifier();
+        out += ", \"loss\": " + json_text(ensemble.loss()) +
+               ", \"classes\": " + json_list(ensemble.classes(), json_text) + ", \"classifiers\": [";
+        for (Index k = 0; k < ensemble.classifiers(); ++k)
+            out += std::string(k > 0 ? ", " : "") + json_kernels(ensemble.classifier(k));
+        out += "]";
+    }
+    std::cout << out << "}\n";
+}
+
+/// A row per kernel: its center and width in every input, its coefficient, error and share.
+void print_kernels(const Regression& model, const std::vector<std::string>& inputs) {
+    constexpr Index most_inputs = 8;
+    const Index d = std::min(model.dimension(), most_inputs);
+    const Matrix centers = model.centers(), widths = model.widths();
+    const auto& known = model.statistics();
+    std::printf("%6s", "kernel");
+    for (Index c = 0; c < d; ++c) std::printf(" %14.14s", inputs[static_cast<std::size_t>(c)].c_str());
+    std::printf("%s", model.dimension() > d ? "  ..." : "");
+    for (Index r = 0; r < std::min(widths.rows(), d); ++r)
+        std::printf(" %12s", widths.rows() > 1 ? ("width " + std::to_string(r + 1)).c_str() : "width");
+    std::printf(" %12s %10s %7s\n", "coefficient", "error", "share");
+    for (Index j = 0; j < model.size(); ++j) {
+        std::printf("%6td", j + 1);
+        for (Index c = 0; c < d; ++c) std::printf(" %14.6g", centers(c, j));
+        std::printf("%s", model.dimension() > d ? "  ..." : "");
+        for (Index r = 0; r < std::min(widths.rows(), d); ++r) std::printf(" %12.5g", widths(r, j));
+        std::printf(" %12.5g", model.coefficients()(j, 0));
+        if (known.covariance.size() > 0)
+            std::printf(" %10.3g", model.standard_errors()(j, 0));
+        else
+            std::printf(" %10s", "-");
+        if (known.shares.size() > 0)
+            std::printf(" %6.1f%%\n", 100.0 * known.shares(j));
+        else
+            std::printf(" %7s\n", "-");
+    }
+    if (model.offset().size() > 0) std::printf("far from all centers: %.6g\n", model.offset()(0));
+}
+
+}  // namespace
+
+int inspect(const std::string& path, bool json) {
+    const StoredModel stored = load_model(path);
+    if (json) {
+        print_json(stored);
+        return done;
+    }
+    const Description& about = stored.about;
+    if (const Regression* model = stored.regression()) {
+        std::printf("%s of %td inputs: %td %s kernels, %s loss\n\n", about.target.c_str(), model->dimension(),
+                    model->size(), std::string(model->kernel().held_name()).c_str(), model->loss().c_str());
+        print_kernels(*model, about.inputs);
+    } else {
+        const Classifier& ensemble = *stored.classifier();
+        std::printf("%s, %zu classes of %td inputs: %td classifiers share %td kernels, %s loss\n",
+                    about.target.c_str(), ensemble.classes().size(), ensemble.dimension(),
+                    ensemble.classifiers(), ensemble.size(), ensemble.loss().c_str());
+        for (Index k = 0; k < ensemble.classifiers(); ++k) {
+            const kernelet::Opponents& who = ensemble.opponents()[static_cast<std::size_t>(k)];
+            std::printf("\n%s against %s\n",
+                        ensemble.classes()[static_cast<std::size_t>(who.positive)].c_str(),
+                        who.negative ? ensemble.classes()[static_cast<std::size_t>(*who.negative)].c_str()
+                                     : "the rest");
+            print_kernels(ensemble.classifier(k), about.inputs);
+        }
+    }
+    std::printf("\n");
+    for (const std::string& line : about.report) std::printf("%s\n", line.c_str());
+    if (!about.made_by.empty()) std::printf("\nmade by: %s\n", about.made_by.c_str());
+    return done;
+}
+
+}  // namespace command
