@@ -302,6 +302,11 @@ TEST_CASE("a report says its status in words, in both lengths", "[options]") {
         CHECK_THAT(report.brief(), ContainsSubstring(word));
         CHECK_THAT(report.brief(), ContainsSubstring("26 kernels"));
         CHECK(report.brief().find('\n') == std::string::npos);
+        report.residual = report.tolerance = 1.0 / 3e11;
+        report.tolerance_given = report.certified = true;
+        report.dual_value = 1.0;
+        report.primal_value = 1.00123456;
+        CHECK(report.brief().size() <= 120);
         CHECK_THAT(report.full(), ContainsSubstring(word));
     }
     kernelet::Report report;

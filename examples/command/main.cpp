@@ -109,6 +109,91 @@ std::string command_line(int argc, char** argv) {
     return out;
 }
 
+/// Every command: its options, and what runs when it is called. Returns the exit code.
+class Commands {
+public:
+    explicit Commands(const std::string& made_by) : made_by_(made_by) {}
+
+    void add_to(CLI::App& app) {
+        add_fit(*app.add_subcommand("fit", "learn a model from a table"));
+        add_predict(*app.add_subcommand("predict", "predict the rows of a table"));
+        add_inspect(*app.add_subcommand("inspect", "print the kernels of a model and the report of its fit"));
+        add_cross_validate(*app.add_subcommand(
+            "cross-validate", "the error on rows that a model has not seen, over folds of a table"));
+        add_export(*app.add_subcommand("export", "write a model as one file of C99"));
+        add_report(*app.add_subcommand("report", "write a page that shows a model beside its data"));
+    }
+    int code() const { return code_; }
+
+private:
+    void add_fit(CLI::App& app) {
+        fit_.add_to(app);
+        app.add_option("-o,--output", out_, "the file of the model; - is the standard output")
+            ->capture_default_str();
+        app.callback([this] { code_ = fit(fit_.read(made_by_), out_); });
+    }
+
+    void add_predict(CLI::App& app) {
+        app.add_option("model", predict_.model, "what fit wrote")->required();
+        app.add_option("data", predict_.data, "the table, CSV; - is the standard input")->required();
+        app.add_option("-o,--output", predict_.out, "CSV, a row per row; - is the standard output");
+        csv_.add_to(app);
+        app.add_flag("--deviation", predict_.deviation, "also the standard deviation of the function");
+        app.add_flag("--noise", predict_.noise, "also the standard deviation of a new observation");
+        app.add_flag("--probabilities", predict_.probabilities, "also the probability of every class");
+        app.callback([this] {
+            predict_.csv = csv_.options();
+            code_ = predict(predict_);
+        });
+    }
+
+    void add_inspect(CLI::App& app) {
+        app.add_option("model", model_, "what fit wrote")->required();
+        app.add_flag("--json", json_, "as JSON");
+        app.callback([this] { code_ = inspect(model_, json_); });
+    }
+
+    void add_cross_validate(CLI::App& app) {
+        validate_.add_to(app);
+        app.add_option("--folds", folds_, "how many")->capture_default_str();
+        app.add_flag("--time", in_time_, "the rows are in the order of time: folds are runs of rows");
+        app.callback([this] { code_ = cross_validate(validate_.read(made_by_), folds_, in_time_); });
+    }
+
+    void add_export(CLI::App& app) {
+        app.add_option("model", model_, "what fit wrote")->required();
+        app.add_option("-o,--output", out_, "the C file; - is the standard output");
+        app.add_option("--name", c_.name, "of the function")->capture_default_str();
+        app.add_flag("--float", narrow_, "numbers are float, not double");
+        app.add_flag("--gradient", c_.gradient, "a function for the gradient too");
+        app.add_flag("--no-libm", own_exp_, "with an exponential of its own, not <math.h>");
+        app.callback([this] {
+            if (narrow_) c_.scalar = kernelet::CScalar::float32;
+            if (own_exp_) c_.functions = kernelet::CFunctions::own;
+            export_model(out_, load_model(model_), c_);
+        });
+    }
+
+    void add_report(CLI::App& app) {
+        app.add_option("model", model_, "what fit wrote")->required();
+        app.add_option("data", data_, "the table it was fitted to, or another with a target")->required();
+        app.add_option("-o,--output", page_, "the HTML file; - is the standard output")
+            ->capture_default_str();
+        report_csv_.add_to(app);
+        app.callback([this] { code_ = report(model_, data_, report_csv_.options(), page_); });
+    }
+
+    std::string made_by_;
+    int code_ = done;
+    std::string model_{}, data_{}, out_ = "-", page_ = "report.html";
+    FitFlags fit_{}, validate_{};
+    CsvFlags csv_{}, report_csv_{};
+    PredictRequest predict_{};
+    kernelet::CExportOptions c_{};
+    Index folds_ = 10;
+    bool json_ = false, in_time_ = false, narrow_ = false, own_exp_ = false;
+};
+
 int run(int argc, char** argv) {
     CLI::App app{
         "Learns a function or a classifier from a table as a small number of kernels, and says how good it "
@@ -116,88 +201,15 @@ int run(int argc, char** argv) {
     app.footer(examples);
     app.require_subcommand(1);
     app.set_version_flag("--version", KERNELET_VERSION_STRING);
-    const std::string made_by = command_line(argc, argv);
-    int code = done;
-
-    FitFlags fitted;
-    std::string out = "-";
-    auto* fit_command = app.add_subcommand("fit", "learn a model from a table");
-    fitted.add_to(*fit_command);
-    fit_command->add_option("-o,--output", out, "the file of the model; - is the standard output")
-        ->capture_default_str();
-    fit_command->callback([&] { code = fit(fitted.read(made_by), out); });
-
-    PredictRequest predicted;
-    CsvFlags predict_csv;
-    auto* predict_command = app.add_subcommand("predict", "predict the rows of a table");
-    predict_command->add_option("model", predicted.model, "what fit wrote")->required();
-    predict_command->add_option("data", predicted.data, "the table, CSV; - is the standard input")
-        ->required();
-    predict_command->add_option("-o,--output", predicted.out, "CSV, a row per row; - is the standard output");
-    predict_csv.add_to(*predict_command);
-    predict_command->add_flag("--deviation", predicted.deviation,
-                              "also the standard deviation of the function");
-    predict_command->add_flag("--noise", predicted.noise, "also the standard deviation of a new observation");
-    predict_command->add_flag("--probabilities", predicted.probabilities,
-                              "also the probability of every class");
-    predict_command->callback([&] {
-        predicted.csv = predict_csv.options();
-        code = predict(predicted);
-    });
-
-    std::string inspected;
-    bool json = false;
-    auto* inspect_command =
-        app.add_subcommand("inspect", "print the kernels of a model and the report of its fit");
-    inspect_command->add_option("model", inspected, "what fit wrote")->required();
-    inspect_command->add_flag("--json", json, "as JSON");
-    inspect_command->callback([&] { code = inspect(inspected, json); });
-
-    FitFlags validated;
-    Index folds = 10;
-    bool in_time = false;
-    auto* validate_command = app.add_subcommand(
-        "cross-validate", "the error on rows that a model has not seen, over folds of a table");
-    validated.add_to(*validate_command);
-    validate_command->add_option("--folds", folds, "how many")->capture_default_str();
-    validate_command->add_flag("--time", in_time,
-                               "the rows are in the order of time: folds are runs of rows");
-    validate_command->callback([&] { code = cross_validate(validated.read(made_by), folds, in_time); });
-
-    std::string exported, c_file = "-";
-    kernelet::CExportOptions c_options;
-    bool narrow = false, own = false;
-    auto* export_command = app.add_subcommand("export", "write a model as one file of C99");
-    export_command->add_option("model", exported, "what fit wrote")->required();
-    export_command->add_option("-o,--output", c_file, "the C file; - is the standard output");
-    export_command->add_option("--name", c_options.name, "of the function")->capture_default_str();
-    export_command->add_flag("--float", narrow, "numbers are float, not double");
-    export_command->add_flag("--gradient", c_options.gradient, "a function for the gradient too");
-    export_command->add_flag("--no-libm", own, "with an exponential of its own, not <math.h>");
-    export_command->callback([&] {
-        if (narrow) c_options.scalar = kernelet::CScalar::float32;
-        if (own) c_options.functions = kernelet::CFunctions::own;
-        export_model(c_file, load_model(exported), c_options);
-    });
-
-    std::string reported, report_data, page = "report.html";
-    CsvFlags report_csv;
-    auto* report_command = app.add_subcommand("report", "write a page that shows a model beside its data");
-    report_command->add_option("model", reported, "what fit wrote")->required();
-    report_command->add_option("data", report_data, "the table it was fitted to, or another with a target")
-        ->required();
-    report_command->add_option("-o,--output", page, "the HTML file; - is the standard output")
-        ->capture_default_str();
-    report_csv.add_to(*report_command);
-    report_command->callback([&] { code = report(reported, report_data, report_csv.options(), page); });
-
+    Commands commands(command_line(argc, argv));
+    commands.add_to(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         const int said = app.exit(error);
         return said == 0 ? done : wrong_usage;
     }
-    return code;
+    return commands.code();
 }
 
 }  // namespace

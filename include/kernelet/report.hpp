@@ -38,7 +38,7 @@ constexpr std::string_view to_string(Status status) {
         case Status::kernel_limit:
             return "kernel limit";
         case Status::tolerance_missed:
-            return "tolerance missed by the discrete model";
+            return "tolerance missed";
         case Status::infeasible:
             return "infeasible";
     }
@@ -79,8 +79,9 @@ constexpr std::string_view to_string(Bound bound) {
 /// What the observer of a fit is told. A stage reports after each of its iterations, and at least every 20 ms in
 /// between, with what it said last.
 struct Progress {
-    /// "dual", "peaks", "search"; before them "read" and after them "passes" where samples are read in blocks;
-    /// "classifiers" of an ensemble; "folds" of a cross-validation; in the last report "done" or "stopped".
+    /// "dual", "peaks", "search"; before them "read" and after them "passes" where samples are read in blocks; "sizes" of
+    /// a kernel path; "classifiers" of an ensemble; "folds" of a cross-validation; in the last report "done" or
+    /// "stopped".
     std::string_view stage{};
     Index iteration{};
     Index iterations{};  ///< the most there can be in this stage; 0 where that is not known
@@ -183,13 +184,16 @@ struct Report : Certificate {
 
     StageSeconds seconds{};
 
-    /// One line.
+    /// One line of about a hundred characters, with three digits.
     std::string brief() const {
-        return detail::text(to_string(status), ": ", kernels, " kernels (bound by ", to_string(bound),
-                            "), residual ", residual,
-                            tolerance_given ? detail::text(" (tolerance ", tolerance, ")") : "",
-                            "; integral problem", on_samples(), brief_certificate(), ", ", iterations,
-                            " iterations, ", seconds.total(), " s");
+        using detail::brief_number;
+        return detail::text(to_string(status), ": ", kernels, " kernels by ", to_string(bound), ", residual ",
+                            brief_number(residual),
+                            tolerance_given ? detail::text(" (tolerance ", brief_number(tolerance), ")") : "",
+                            certified
+                                ? detail::text(", dual gap ", brief_number(100.0 * relative_gap()), " %")
+                                : ", dual not solved",
+                            ", ", brief_number(seconds.total()), " s");
     }
 
     /// Everything, in plain words.
@@ -205,12 +209,6 @@ struct Report : Certificate {
 private:
     std::string on_samples() const {
         return dual_samples < samples ? detail::text(" on ", dual_samples, " of ", samples, " samples") : "";
-    }
-
-    std::string brief_certificate() const {
-        if (!certified) return " not solved";
-        return detail::text(" solved to ", 100.0 * relative_gap(), " % (integrals to ",
-                            100.0 * integration_error, " %)");
     }
 
     std::string full_culprits() const {
@@ -244,11 +242,10 @@ private:
     }
 
     static constexpr std::string_view caveat =
-        "D is a lower bound of the integral problem's optimum up to the error of the integrals; P an upper "
-        "bound if\n"
-        "its alpha is within the tolerance. Neither speaks of the number of kernels: those begin at the "
-        "peaks of\n"
-        "alpha and are then searched for by local moves, without a certificate.\n";
+        "D bounds the optimum of the integral problem from below, up to the error of the integrals. P bounds "
+        "it\n"
+        "from above if its alpha is within the tolerance. Neither says whether the number of kernels is the\n"
+        "smallest possible: a local search finds it, which begins at the peaks of alpha.\n";
 
     static constexpr std::size_t most_named = 10;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <concepts>
 #include <initializer_list>
+#include <iomanip>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -53,6 +54,13 @@ private:
 template <class... Parts>
 std::string text(const Parts&... parts) {
     return joined({TextPart(parts)...});
+}
+
+/// With three significant digits, for people.
+[[gnu::noinline]] inline std::string brief_number(double value) {
+    std::ostringstream stream;
+    stream << std::setprecision(3) << value;
+    return stream.str();
 }
 
 /// Throws std::invalid_argument with the joined message unless `holds`.

@@ -17,10 +17,21 @@ concept NumberRange = !requires {
 &&std::ranges::contiguous_range<const T>&&
     std::floating_point<std::remove_cv_t<std::ranges::range_value_t<const T>>>;
 
+namespace detail {
+
+// By overloads, since some expressions, such as vector.head(n), derive from the base of another type.
+template <class Derived>
+void eigen_expression(const Eigen::MatrixBase<Derived>&);
+template <class Derived>
+void eigen_expression(const Eigen::ArrayBase<Derived>&);
+
+}  // namespace detail
+
 /// What a public entry takes for x or y: an Eigen expression, matrix or array, or a NumberRange.
 template <class T>
-concept Numbers =
-    NumberRange<T> || std::derived_from<T, Eigen::MatrixBase<T>> || std::derived_from<T, Eigen::ArrayBase<T>>;
+concept Numbers = NumberRange<T> || requires(const T& values) {
+    detail::eigen_expression(values);
+};
 
 namespace detail {
 

@@ -68,7 +68,7 @@ inline void couple_pairs(const Matrix& r, double* p) {
 
 /// The nearest probabilities, by the sum of squares, of which none is above that of `chosen`: this one and those above
 /// their common mean become that mean, the others one unit in the last place less.
-inline void let_win(double* p, Index classes, Index chosen) {
+inline void raise_chosen(double* p, Index classes, Index chosen) {
     std::vector<double> above;
     for (Index c = 0; c < classes; ++c)
         if (c != chosen && p[c] > p[chosen]) above.push_back(p[c]);

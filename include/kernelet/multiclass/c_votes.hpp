@@ -86,10 +86,10 @@ static void NAME_normalize(const real f[CLASSES], real p[CLASSES]) {
 }
 )";
 
-/// See let_win().
-inline constexpr std::string_view c_let_win = R"(
+/// See raise_chosen().
+inline constexpr std::string_view c_raise_chosen = R"(
 /* The nearest probabilities, by the sum of squares, of which none is above that of the chosen class. */
-static void NAME_let_win(real p[CLASSES], int chosen) {
+static void NAME_raise_chosen(real p[CLASSES], int chosen) {
     real above[CLASSES], sum = p[chosen], count = 1.0;
     int size = 0;
     for (int a = 0; a < CLASSES; ++a) {

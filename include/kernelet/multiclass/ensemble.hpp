@@ -173,7 +173,7 @@ public:
                 couple(&margins(0, i), &p(0, i));
             else
                 normalize(&margins(0, i), &p(0, i));
-            detail::let_win(&p(0, i), count, decisions.classes[static_cast<std::size_t>(i)]);
+            detail::raise_chosen(&p(0, i), count, decisions.classes[static_cast<std::size_t>(i)]);
         }
         return p;
     }

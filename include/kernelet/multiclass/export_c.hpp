@@ -191,12 +191,12 @@ static int NAME_decided(const real f[CLASSIFIERS]) {
     }
 
     void add_probability() {
-        code_.add(ensemble_.pairs() ? c_couple : c_normalize).add(c_let_win);
+        code_.add(ensemble_.pairs() ? c_couple : c_normalize).add(c_raise_chosen);
         add_function("p = the probabilities of the classes; none is above that of the class of x.",
                      "void NAME_probability(const real x[d], real p[CLASSES])");
         code_.add("    real f[CLASSIFIERS];\n    NAME_margins(x, f);\n");
         code_.add(ensemble_.pairs() ? "    NAME_couple(f, p);\n" : "    NAME_normalize(f, p);\n");
-        code_.add("    NAME_let_win(p, NAME_decided(f));\n}\n");
+        code_.add("    NAME_raise_chosen(p, NAME_decided(f));\n}\n");
     }
 
     std::string head() const {
