@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | check-all | bench | speed | scale | paper | compile-times | format
+usage: sh cmake/run.sh demo | test | check-all | bench | speed | scale | travel | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; the tests with g++; those of strange input with clang++ and sanitizers
   check-all  before a release, and longer: each header alone, clang-tidy, every way to depend on the library; all unit
@@ -15,6 +15,8 @@ usage: sh cmake/run.sh demo | test | check-all | bench | speed | scale | paper |
           prediction; digits; what follows: the version (675b7fd), then "reduced" for a third of the folds and no
           digits. Other libraries: build/bench/bin/peers/peers <folder of the data> kernelet LIBSVM
   scale   fits to 1e4 to 3e7 samples in memory, in a file and on several processes, beside what is asked of them
+  travel  exported C beside the library's own prediction and that of LIBSVM and dlib, the time of a gradient, the
+          airfoil and the rooms by cross-validation
   paper   build and run the paper's experiments and its rivals, on fewer realisations than the paper and on
           fewer samples where that takes long; what follows goes to the experiments: --full for all of them,
           --realisations N, --threads N
@@ -218,6 +220,31 @@ run_tests() {
     say "all passed in $(($(date +%s) - start)) s$skipped"
 }
 
+# Each compiler, standard and set of flags builds tests/compilers/main.cpp, header-only, and runs it.
+check_compilers() {
+    eigen_flags=$(pkg-config --cflags eigen3 2>/dev/null || echo -I/usr/include/eigen3)
+    eigen_flags=$(echo "$eigen_flags" | sed 's/-I/-isystem /')
+    mkdir -p build/compilers
+    while read -r compiler flags; do
+        say "$compiler $flags"
+        $compiler $flags -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-unknown-warning-option \
+            -Wno-maybe-uninitialized -Wno-uninitialized -Wno-use-after-free $eigen_flags -Iinclude \
+            tests/compilers/main.cpp -o build/compilers/main
+        build/compilers/main
+    done <<'END'
+g++ -std=c++20 -O0
+g++ -std=c++20 -O3 -march=native
+g++ -std=c++23 -O2
+g++ -std=c++20 -O1 -D_GLIBCXX_DEBUG -D_GLIBCXX_ASSERTIONS
+g++ -std=c++20 -O1 -DEIGEN_DEFAULT_DENSE_INDEX_TYPE=int
+clang++ -std=c++20 -O0
+clang++ -std=c++20 -O3 -march=native
+clang++ -std=c++2b -O2
+clang++ -std=c++20 -O1 -D_GLIBCXX_DEBUG -D_GLIBCXX_ASSERTIONS
+clang++ -std=c++20 -O1 -DEIGEN_DEFAULT_DENSE_INDEX_TYPE=int
+END
+}
+
 check_all() {
     install_for_tests clang-tidy
     check_format
@@ -227,6 +254,7 @@ check_all() {
     ctest --preset release
     say "sanitize: clang++, all unit tests"
     cmake --workflow --preset sanitize
+    check_compilers
     say "all passed in $(($(date +%s) - start)) s$skipped"
 }
 
@@ -449,6 +477,26 @@ scale() {
     fi
 }
 
+# Models outside of the fit: as C, their gradients, on samples that they have not seen.
+travel() {
+    build_benchmarks kernelet_peers_exported_c kernelet_speed_parts kernelet_paper_airfoil kernelet_paper_wifi
+    say "a gradient beside a prediction at the same points"
+    echo '| inputs, kernels | prediction, ns per sample and kernel | gradient | ratio (asked 2) | |'
+    echo '|---|---|---|---|---|'
+    build/bench/bin/speed/parts --benchmark_filter='predict_many<double>|gradient_many' --benchmark_format=csv \
+        --benchmark_repetitions=5 2>/dev/null | tr -d '"' | awk -F, '
+        $1 ~ /_median$/ { sub(/_median/, "", $1); split($1, at, "/"); key = at[2] ", " at[3]; time = 1e9 / $7 }
+        $1 ~ /^predict/ { prediction[key] = time }
+        $1 ~ /^gradient/ { printf "| %s | %.2f | %.2f | %.2f | %s |\n", key, prediction[key], time, time / prediction[key],
+            (time <= 2 * prediction[key]) ? "met" : "MISSED" }'
+    say "exported C"
+    build/bench/bin/peers/exported_c
+    for name in airfoil wifi; do
+        say "$name"
+        build/bench/bin/paper/$name 2>/dev/null
+    done
+}
+
 compile_cost() { # flags..., file: user seconds and megabytes of the cheaper of two runs
     for run in 1 2; do
         /usr/bin/time -f '%U %M' g++ -std=c++20 -O2 $eigen_flags -Iinclude "$@" -c -o /dev/null 2>&1 | tail -n 1
@@ -522,6 +570,7 @@ case $1 in
         speed "$@"
         ;;
     scale) scale ;;
+    travel) travel ;;
     compile-times) compile_times ;;
     format)
         install_missing clang-format

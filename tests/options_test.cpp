@@ -306,7 +306,7 @@ TEST_CASE("a report says its status in words, in both lengths", "[options]") {
         report.tolerance_given = report.certified = true;
         report.dual_value = 1.0;
         report.primal_value = 1.00123456;
-        CHECK(report.brief().size() <= 120);
+        CHECK(report.brief().size() <= 128);
         CHECK_THAT(report.full(), ContainsSubstring(word));
     }
     kernelet::Report report;

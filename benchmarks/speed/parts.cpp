@@ -151,6 +151,16 @@ void predict_many(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * n * kernels);
 }
 
+// Beside predict_many<double> of the same arguments; sh cmake/run.sh travel prints the ratio.
+void gradient_many(benchmark::State& state) {
+    const auto d = static_cast<Index>(state.range(0)), kernels = static_cast<Index>(state.range(1));
+    constexpr Index n = 20000;
+    const auto model = model_of(d, kernels);
+    const Matrix x = bench::regression(n, d, 4).x;
+    for (auto _ : state) benchmark::DoNotOptimize(model.gradient(x).data());
+    state.SetItemsProcessed(state.iterations() * n * kernels);
+}
+
 void predict_one(benchmark::State& state) {
     const auto model = model_of(state.range(0), state.range(1));
     const Vector x = Vector::Constant(state.range(0), 0.2);
@@ -181,5 +191,6 @@ BENCHMARK(dual_to_a_gap);
 BENCHMARK(whole_fit)->Args({201, 1})->Args({1000, 2})->Unit(benchmark::kMillisecond);
 BENCHMARK(predict_many<double>)->ArgsProduct({{1, 2, 8}, {16, 64}});
 BENCHMARK(predict_many<float>)->ArgsProduct({{1, 2, 8}, {16, 64}});
+BENCHMARK(gradient_many)->ArgsProduct({{1, 2, 8}, {16, 64}});
 BENCHMARK(predict_one)->Args({2, 16});
 BENCHMARK(save_and_load);

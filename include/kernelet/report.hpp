@@ -190,9 +190,8 @@ struct Report : Certificate {
         return detail::text(to_string(status), ": ", kernels, " kernels by ", to_string(bound), ", residual ",
                             brief_number(residual),
                             tolerance_given ? detail::text(" (tolerance ", brief_number(tolerance), ")") : "",
-                            certified
-                                ? detail::text(", dual gap ", brief_number(100.0 * relative_gap()), " %")
-                                : ", dual not solved",
+                            certified ? detail::text(", gap ", brief_number(100.0 * relative_gap()), " %")
+                                      : ", no certificate",
                             ", ", brief_number(seconds.total()), " s");
     }
 

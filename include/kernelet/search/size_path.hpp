@@ -31,6 +31,8 @@ public:
     std::vector<KernelExpansion> run(const SearchResult& found) {
         lm_.set_ridge(found.ridge);
         std::vector<KernelExpansion> models{found.model};
+        sizes_ =
+            found.model.size() + 1 + std::max<Index>(0, largest(found.model.size()) - found.model.size());
         try {
             shrink(found.model, models);
             grow(found.model, models);
@@ -53,6 +55,16 @@ private:
             {affordable, options_.max_kernels.value_or(affordable), found + std::max(at_least, found / 2)});
     }
 
+    /// Throws Interrupted after a stop, with the model among the others.
+    void add(const KernelExpansion& model, std::vector<KernelExpansion>& models) {
+        models.push_back(model);
+        if (problem_.watch == nullptr) return;
+        const auto count = static_cast<Index>(models.size());
+        const auto part = [&](Index done) { return static_cast<double>(done) / static_cast<double>(sizes_); };
+        problem_.watch->advance(part(count), part(count + 1));
+        problem_.watch->report({.iteration = count, .iterations = sizes_});
+    }
+
     void grow(const KernelExpansion& found, std::vector<KernelExpansion>& models) {
         SearchState<Scalar> state{lm_, criterion_, candidates_, options_.search};
         FittedKernels model = lm_.evaluate(found.nodes, found);
@@ -60,7 +72,7 @@ private:
             const Vector gains = candidates_(model.fit);
             model = detail::settled(
                 state, detail::with_candidate(state, model, best_candidate(candidates_.nodes(), gains)));
-            models.push_back(model.fit);
+            add(model.fit, models);
         }
     }
 
@@ -69,7 +81,7 @@ private:
         FittedKernels model = lm_.evaluate(found.nodes, found);
         while (model.size() > 0) {
             model = movable(model.size()) ? without_cheapest(state, model) : without_fifth(model);
-            models.push_back(model.fit);
+            add(model.fit, models);
         }
     }
 
@@ -98,6 +110,7 @@ private:
     LevenbergMarquardt<Scalar> lm_;
     CandidateGains<Scalar> candidates_;
     Criterion criterion_{};
+    Index sizes_ = 1;  // that there may be
 };
 
 }  // namespace kernelet

@@ -3,6 +3,7 @@
 #include <kernelet/concepts.hpp>
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/dense_blocks.hpp>
+#include <kernelet/detail/inputs.hpp>
 #include <kernelet/detail/labels.hpp>
 #include <kernelet/report.hpp>
 #include <kernelet/types.hpp>
