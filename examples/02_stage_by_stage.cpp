@@ -45,7 +45,7 @@ int main() {
                 feasible.violation(Matrix::Zero(1, n)));
 
     // dual, first without sparsity: the height of ᾱ₀ sets the threshold √(2γ) = ½ max|ᾱ₀|
-    const kernelet::detail::TiledPoints points(x);
+    const kernelet::TiledPoints points(x);
     kernelet::DualProblem problem(kernel, domain, points, feasible);
     const kernelet::AugmentedNewton solver;
     const kernelet::DualSolution dense = solver.solve(problem);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <random>
 
 // ------------------------------------------------------------------------------------------------------
 struct Cauchy {
@@ -36,8 +37,9 @@ int main() {
     Eigen::VectorXd y =
         (3.0 / (1.0 + (x.array() - 6.3).square() / 0.25) + 1.5 / (1.0 + (x.array() - 13.2).square() / 2.25))
             .transpose();
-    const kernelet::detail::CounterRandom random(1, 1);
-    for (Eigen::Index i = 0; i < y.size(); ++i) y(i) += 0.02 * random.normal(static_cast<std::uint64_t>(i));
+    std::mt19937 random(1);
+    std::normal_distribution<double> noise(0.0, 0.02);
+    for (Eigen::Index i = 0; i < y.size(); ++i) y(i) += noise(random);
 
     const kernelet::Box domain(-1.0, 21.0, {0.1, 10.0});
     const auto fit = kernelet::SparseKernelEstimator<Cauchy>().fit(x, y, domain);

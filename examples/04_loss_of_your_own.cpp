@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <random>
 
 // ------------------------------------------------------------------------------------------------------
 struct LogCosh {
@@ -30,11 +31,13 @@ int main() {
     const auto truth = [](double at) {
         return std::exp(-at * at) - 0.5 * std::exp(-8.0 * (at - 1.5) * (at - 1.5));
     };
-    const kernelet::detail::CounterRandom random(2, 1);
+    std::mt19937 random(2);
+    std::normal_distribution<double> noise(0.0, 0.02);
+    std::uniform_real_distribution<double> excess(1.0, 2.0);
     Eigen::VectorXd y = x.unaryExpr(truth).transpose();
     for (Eigen::Index i = 0; i < y.size(); ++i) {
-        y(i) += 0.02 * random.normal(static_cast<std::uint64_t>(i));
-        if (i % 10 == 3) y(i) += 1.0 + random.uniform(static_cast<std::uint64_t>(1000 + i));  // wrong
+        y(i) += noise(random);
+        if (i % 10 == 3) y(i) += excess(random);  // wrong
     }
 
     const kernelet::Box domain(-3.6, 3.6, {0.1, 3.6});

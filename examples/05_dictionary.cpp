@@ -5,15 +5,17 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <random>
 
 int main() {
     const Eigen::RowVectorXd x = Eigen::RowVectorXd::LinSpaced(201, -4.0, 4.0);
     const auto truth = [](double at) {
         return std::exp(-std::abs(at + 1.5) / 0.7) + std::exp(-0.5 * std::pow((at - 1.6) / 0.6, 2));
     };
-    const kernelet::detail::CounterRandom random(3, 1);
+    std::mt19937 random(3);
+    std::normal_distribution<double> noise(0.0, 0.01);
     Eigen::VectorXd y = x.unaryExpr(truth).transpose();
-    for (Eigen::Index i = 0; i < y.size(); ++i) y(i) += 0.01 * random.normal(static_cast<std::uint64_t>(i));
+    for (Eigen::Index i = 0; i < y.size(); ++i) y(i) += noise(random);
 
     const kernelet::Box domain(-4.8, 4.8, {0.04, 4.8});
     using Families = kernelet::Dictionary<kernelet::Gaussian, kernelet::Laplacian>;

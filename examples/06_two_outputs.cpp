@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <random>
 
 int main() {
     const Eigen::Index n = 160;
@@ -12,13 +13,13 @@ int main() {
     const auto bump = [](double at, double z, double w) {
         return std::exp(-0.5 * std::pow((at - z) / w, 2));
     };
-    const kernelet::detail::CounterRandom random(4, 1);
+    std::mt19937 random(4);
+    std::normal_distribution<double> noise(0.0, 0.01);
     Eigen::MatrixXd y(2, n);
     for (Eigen::Index i = 0; i < n; ++i) {
         const double a = bump(t(i), 2.2, 0.7), b = bump(t(i), 5.1, 0.4), c = bump(t(i), 7.9, 0.9);
         y.col(i) << 1.0 * a - 0.8 * b + 0.3 * c, -0.5 * a + 0.6 * b + 1.2 * c;
-        for (Eigen::Index o = 0; o < 2; ++o)
-            y(o, i) += 0.01 * random.normal(static_cast<std::uint64_t>(2 * i + o));
+        for (Eigen::Index o = 0; o < 2; ++o) y(o, i) += noise(random);
     }
 
     const auto fit = kernelet::SparseKernelEstimator<>().fit(t, y, kernelet::Box(-1.0, 11.0, {0.1, 6.0}));

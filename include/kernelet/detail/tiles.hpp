@@ -242,3 +242,10 @@ Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstBl
 }
 
 }  // namespace kernelet::detail
+
+namespace kernelet {
+
+/// Points as the stages of a fit take them, where these are called by hand.
+using detail::TiledPoints;
+
+}  // namespace kernelet
