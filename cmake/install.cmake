@@ -7,6 +7,8 @@ set(kernelet_pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 
 install(TARGETS kernelet EXPORT kernelet-targets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT kernelet-targets NAMESPACE kernelet:: DESTINATION ${kernelet_config_dir})
+# For a parent project that calls export(EXPORT) on a library that links kernelet.
+export(EXPORT kernelet-targets NAMESPACE kernelet:: FILE ${PROJECT_BINARY_DIR}/kernelet-targets.cmake)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${kernelet_config_dir}/src) # for kernelet_add_compiled
 
 # The archive depends on the architecture: below lib/, with an export file of its own.
@@ -14,6 +16,8 @@ set(kernelet_compiled_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelet-compiled)
 if(KERNELET_BUILD_COMPILED)
     install(TARGETS kernelet_compiled EXPORT kernelet-compiled-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(EXPORT kernelet-compiled-targets NAMESPACE kernelet:: DESTINATION ${kernelet_compiled_dir})
+    export(EXPORT kernelet-compiled-targets NAMESPACE kernelet::
+        FILE ${PROJECT_BINARY_DIR}/kernelet-compiled-targets.cmake)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernelet-config.cmake.in
@@ -24,6 +28,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/kernelet-config-version.c
     COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/kernelet-config.cmake ${PROJECT_BINARY_DIR}/kernelet-config-version.cmake
     DESTINATION ${kernelet_config_dir})
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kernelet)
 
 # Relative to the .pc file itself, so that a moved tree still works.
 file(RELATIVE_PATH kernelet_pc_up /${kernelet_pkgconfig_dir} /)

@@ -1,4 +1,4 @@
-// Learns a chirp from 201 noisy samples and shows what was found. README.md quotes what stands between the
+// Learns a chirp from 201 noisy samples, and prints and draws the model. README.md quotes the lines between the
 // two lines of dashes.
 #include <kernelet/kernelet.hpp>
 
@@ -45,6 +45,10 @@ int main() {
     const kernelet::SparseKernelEstimator<kernelet::Gaussian, kernelet::SquaredLoss> estimator;
     const auto fit = estimator.fit(x, y);
 
+    std::printf("f(0.3) = %.4f, f'(0.3) = %.4f\n", fit.model(0.3), fit.model.gradient(0.3));
+    std::cout << fit.report.full() << '\n';
+    // ------------------------------------------------------------------------------------------------------
+
     const Eigen::MatrixXd centers = fit.model.centers(), widths = fit.model.widths();
     std::printf("kernel   center    width  coefficient\n");
     for (Eigen::Index j = 0; j < fit.model.size(); ++j)
@@ -53,12 +57,8 @@ int main() {
     const Eigen::RowVectorXd fresh = Eigen::RowVectorXd::LinSpaced(1000, -4.995, 4.995);
     const Eigen::VectorXd error = fit.model.predict(fresh) - fresh.unaryExpr(&chirp).transpose();
     const double mse = error.squaredNorm() / 1000.0;
-    std::printf(
-        "\nagainst the clean signal at 1000 new points: mean squared error %.5f, largest error %.3f\n\n", mse,
-        error.cwiseAbs().maxCoeff());
-    std::cout << fit.report.full() << '\n';
-    // ------------------------------------------------------------------------------------------------------
-
+    std::printf("against the clean signal at 1000 new points: mean squared error %.5f, largest error %.3f\n",
+                mse, error.cwiseAbs().maxCoeff());
     constexpr double largest_mse = 0.005;
     if (!(mse <= largest_mse)) {
         std::cerr << "the mean squared error exceeds " << largest_mse << '\n';

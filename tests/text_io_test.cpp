@@ -304,6 +304,27 @@ TEST_CASE("the stream's format does not matter, and a stream that fails is said"
         CHECK_THROWS_AS(kernelet::save(full, model), std::ios_base::failure);
 }
 
+TEST_CASE("a link is followed, and a device is not replaced by a file", "[text_io]") {
+    namespace fs = std::filesystem;
+    const Model model = random_model(1, 3, 1, 54);
+    const fs::path folder = fs::temp_directory_path() / "kernelet_text_io_links";
+    fs::remove_all(folder);
+    fs::create_directories(folder / "models");
+    fs::create_symlink(folder / "models" / "current.txt",
+                       folder / "link.txt");  // to a file that is not there yet
+    for (int time = 0; time < 2; ++time) {
+        kernelet::save((folder / "link.txt").string(), model);
+        CHECK(fs::is_symlink(folder / "link.txt"));
+        CHECK(fs::is_regular_file(folder / "models" / "current.txt"));
+        CHECK(saved(kernelet::load<Model>((folder / "link.txt").string())) == saved(model));
+    }
+    fs::remove_all(folder);
+    if (fs::is_character_file("/dev/full")) {
+        CHECK_THROWS_AS(kernelet::save("/dev/full", model), std::system_error);
+        CHECK(fs::is_character_file("/dev/full"));
+    }
+}
+
 /// A kernel with a member, which its files keep.
 struct Periodic : Gaussian {
     static constexpr std::string_view name = "periodic";

@@ -12,7 +12,7 @@
 /// them, all in the current folder.
 namespace plot {
 
-/// A header line, then a line a row.
+/// A header line, then one line per row.
 inline void write_csv(const std::string& path, const std::string& header, const Eigen::MatrixXd& table,
                       int digits = Eigen::FullPrecision) {
     const Eigen::IOFormat csv(digits, Eigen::DontAlignCols, ",", "\n");
@@ -22,13 +22,13 @@ inline void write_csv(const std::string& path, const std::string& header, const 
 }
 
 /// Writes name.gnuplot and runs it, which makes name.png; without gnuplot, says how to get it.
-inline void draw(const std::string& name, const std::string& body) {
-    std::ofstream(name + ".gnuplot") << "name = '" << name << R"gnuplot('
+inline void draw(const std::string& name, const std::string& body, int height = 700) {
+    std::ofstream(name + ".gnuplot") << "name = '" << name << "'; height = " << height << R"gnuplot(
 set encoding utf8
 if (strstrt(GPVAL_TERMINALS, "pngcairo")) {
-    set terminal pngcairo size 1200,700 enhanced font "Sans,12"
+    set terminal pngcairo size 1200,height enhanced font "Sans,12"
 } else {
-    set terminal png size 1200,700
+    set terminal png size 1200,height
 }
 set output name.".png"
 set datafile separator ","
@@ -63,42 +63,48 @@ inline std::string panel(double left, double right) {
            ", 0.925 left top horizontal maxcols 2 Left reverse samplen 1.5 textcolor rgb ink\n";
 }
 
-/// fit.png, from fit.csv, curve.csv and kernels.csv: above, data, fit and each kernel's own part of it;
-/// below, where the kernels stand and how wide they are.
+/// fit.png, from fit.csv, curve.csv and kernels.csv: samples and model; each kernel's own part of the model, whole; the
+/// centers and the widths of the kernels.
 inline void draw_fit() {
     draw("fit", R"gnuplot(
 stats "kernels.csv" using 2 skip 1 nooutput
 K = int(STATS_records); narrowest = STATS_min; widest = STATS_max
 array Z[K]; array W[K]; array A[K]
 stats "kernels.csv" using (j = int($0) + 1, Z[j] = $1, W[j] = $2, A[j] = $3) skip 1 nooutput
+least = STATS_min; most = STATS_max
 kernel(j, u) = A[j] * exp(-0.5 * u**2)
 
 set multiplot
 set rmargin at screen 0.975
 set xrange [-5.25:5.25]
 set xtics 1
-
-set tmargin at screen 0.84; set bmargin at screen 0.40
-set label 1 sprintf("sin(½πx²) learned by %d Gaussian kernels, each with its own center and width", K) \
-    at screen 0.075, 0.96 font ",16" textcolor rgb ink
-set key at screen 0.975, 0.90 right center horizontal maxrows 1 Left reverse samplen 1.5 textcolor rgb ink
 set format x ""
+set grid ytics lc rgb 0xececec lt 1
+
+set tmargin at screen 0.87; set bmargin at screen 0.61
+set label 1 sprintf("sin(½πx²) learned by %d Gaussian kernels, each with its own center and width", K) \
+    at screen 0.075, 0.965 font ",16" textcolor rgb ink
+set key at screen 0.975, 0.915 right center horizontal maxrows 1 Left reverse samplen 1.5 textcolor rgb ink
 set yrange [-1.35:1.35]
 set ytics 0.5
 set ylabel "y" offset 1 textcolor rgb ink
-set grid ytics lc rgb 0xececec lt 1
-set samples 160
-plot for [j=1:K] [u=-4:4] "+" using (Z[j] + W[j]*u):(kernel(j, u)) with filledcurves y=0 \
-         fc rgb sign_color(A[j]) fs transparent solid 0.13 noborder notitle, \
-     for [j=1:K] [u=-4:4] "+" using (Z[j] + W[j]*u):(kernel(j, u)) with lines \
-         lc rgb sign_color(A[j]) lw 0.8 notitle, \
+plot "curve.csv" using 1:2 skip 1 with lines lc rgb ink lw 1.8 title "model: the sum of the kernels", \
+     "fit.csv" using 1:2 skip 1 with points pt 7 ps 0.6 lc rgb amber title "noisy samples", \
      NaN with boxes fc rgb red fs transparent solid 0.13 border lc rgb red title "kernels that add", \
-     NaN with boxes fc rgb blue fs transparent solid 0.13 border lc rgb blue title "that subtract", \
-     "curve.csv" using 1:2 skip 1 with lines lc rgb ink lw 1.8 title "model: their sum", \
-     "fit.csv" using 1:2 skip 1 with points pt 7 ps 0.6 lc rgb amber title "noisy samples"
-
-set tmargin at screen 0.36; set bmargin at screen 0.10
+     NaN with boxes fc rgb blue fs transparent solid 0.13 border lc rgb blue title "kernels that subtract"
 unset label 1; unset key
+
+set tmargin at screen 0.58; set bmargin at screen 0.33
+set yrange [1.08*least:1.08*most]
+set ytics 5
+set ylabel "each kernel alone" offset 1 textcolor rgb ink
+set samples 160
+plot for [j=1:K] [u=-5:5] "+" using (Z[j] + W[j]*u):(kernel(j, u)) with filledcurves y=0 \
+         fc rgb sign_color(A[j]) fs transparent solid 0.13 noborder notitle, \
+     for [j=1:K] [u=-5:5] "+" using (Z[j] + W[j]*u):(kernel(j, u)) with lines \
+         lc rgb sign_color(A[j]) lw 0.8 notitle
+
+set tmargin at screen 0.30; set bmargin at screen 0.085
 set format x "%g"
 set xlabel "x:  center, and one width to each side" textcolor rgb ink
 set ylabel "width" offset 1 textcolor rgb ink
@@ -109,7 +115,8 @@ plot "kernels.csv" using 1:2:2:(sign_color($3)) skip 1 with xerrorbars pt -1 lw 
      "kernels.csv" using 1:2:(0.45 + 1.1*sqrt(abs($3))):(sign_color($3)) skip 1 \
          with points pt 7 ps variable lc rgb variable
 unset multiplot
-)gnuplot");
+)gnuplot",
+         900);
 }
 
 /// alpha.png, from alpha.csv (an even grid in z and log10 w) and kernels.csv.
@@ -125,7 +132,7 @@ set cbrange [-M:M]
 set palette defined (-M "#053061", -at(0.6) "#2166ac", -at(0.3) "#4393c3", -T "#a6d0e4", -T "#ffffff", \
                      T "#ffffff", T "#f7b799", at(0.3) "#d6604d", at(0.6) "#b2182b", M "#67001f") maxcolors 0
 set rmargin at screen 0.865; set tmargin at screen 0.88; set bmargin at screen 0.10
-set label 1 "α: how much of each kernel (z, w) the signal asks for" \
+set label 1 "α(z, w), the coefficient function of the dual problem" \
     at screen 0.075, 0.955 font ",16" textcolor rgb ink
 set key at screen 0.865, 0.91 right center horizontal Left reverse samplen 1.5 textcolor rgb ink
 set xlabel "center z" textcolor rgb ink
@@ -136,7 +143,7 @@ do for [w in "0.01 0.02 0.05 0.1 0.2 0.5 1 2 5"] { set ytics add (w log10(w)) }
 set cblabel "α(z, w); white: zero, below the threshold" offset 1 textcolor rgb ink
 plot "alpha.csv" using 1:3:4 skip 1 with image notitle, \
      "kernels.csv" using 1:(log10($2)) skip 1 with points pt 6 ps 1.6 lw 1.5 lc rgb ink \
-         title "kernels: begun at the peaks, then slid"
+         title "kernels of the model"
 )gnuplot");
 }
 
@@ -165,7 +172,7 @@ part(k) = real(word(strcol(1), k))  # tables of contours have blanks between col
 
 set size ratio -1
 set rmargin at screen 0.865; set tmargin at screen 0.88; set bmargin at screen 0.10
-set label 1 sprintf("Two moons told apart by %d kernels, each with its own center and widths", K) \
+set label 1 sprintf("Two moons separated by %d kernels, each with its own center and widths", K) \
     at screen 0.075, 0.965 font ",16" textcolor rgb ink
 set key at screen 0.865, 0.91 right center horizontal maxcols 5 maxrows 1 Left reverse samplen 1 width -1 \
     textcolor rgb ink

@@ -26,6 +26,8 @@ class AugmentedNewton;
 class CoordinateAscent;
 class PointMassLimit;
 class StochasticSupergradient;
+template <class Inner>
+class SampledAscent;
 
 }  // namespace kernelet
 
@@ -51,6 +53,7 @@ extern template ErasedSolver erase_solver(const AugmentedNewton&);
 extern template ErasedSolver erase_solver(const CoordinateAscent&);
 extern template ErasedSolver erase_solver(const PointMassLimit&);
 extern template ErasedSolver erase_solver(const StochasticSupergradient&);
+extern template ErasedSolver erase_solver(const SampledAscent<CoordinateAscent>&);
 
 }  // namespace kernelet::detail
 

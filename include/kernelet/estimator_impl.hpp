@@ -3,20 +3,32 @@
 #include <kernelet/fit_run.hpp>
 #include <kernelet/source_fit.hpp>
 #include <kernelet/sources/matrix_source.hpp>
+#include <kernelet/target_unit.hpp>
 
 #include <utility>
 
 /// What an estimator calls, where it is compiled.
 namespace kernelet::detail {
 
-/// A fit to samples that are all held.
+/// A fit to samples that are all held, in the unit of y.
 template <class Scalar>
-ErasedFit fit_held(const FitProblem& problem, const Samples& given, FitRequest request) {
+ErasedFit fit_in_unit(const FitProblem& problem, const Samples& given, FitRequest request) {
     Watch watch(std::move(request.observer));
     const OrderedSamples samples = ordered_samples<Scalar>(problem, given);
     const FitUnits units = FitUnits::of(problem.options, samples.samples.x, request.domain);
     return FitRun<Scalar>(problem, units.scaling, units.domain, watch)(samples, request.warm,
                                                                        request.wants_sizes);
+}
+
+/// The same in a unit of y that keeps squares in range.
+template <class Scalar>
+ErasedFit fit_held(const FitProblem& problem, const Samples& given, FitRequest request) {
+    const TargetUnit unit = TargetUnit::of(problem, given.y);
+    if (unit.is_one()) return fit_in_unit<Scalar>(problem, given, std::move(request));
+    checked_samples<Scalar>(problem, given);  // messages in the user's unit
+    return unit.fit(
+        fit_in_unit<Scalar>(unit.problem(problem), unit.samples(given), unit.request(std::move(request))),
+        problem);
 }
 
 /// More samples than are held go through the passes of a source. Tolerances per sample need all of them at once.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace kernelet {
 
@@ -92,10 +93,10 @@ struct Options {
     bool has_dual_trend() const { return asked_trend() == Trend::constant || asked_trend() == Trend::linear; }
 
     void validate() const {
-        if (tolerance) detail::require_nonnegative(*tolerance, "options.tolerance");
+        if (tolerance) require_square(*tolerance, 1e150, "options.tolerance");
         if (max_kernels) detail::require_at_least(*max_kernels, 1, "options.max_kernels");
         if (gamma) detail::require_nonnegative(*gamma, "options.gamma");
-        detail::require_nonnegative(sparsity, "options.sparsity");
+        require_square(sparsity, 1e100, "options.sparsity");
         detail::require_positive(noise_multiple, "options.noise_multiple");
         if (ridge) detail::require_nonnegative(*ridge, "options.ridge");
         detail::require(
@@ -104,6 +105,13 @@ struct Options {
         if (dual_samples) detail::require_at_least(*dual_samples, 1, "options.dual_samples");
         peaks.validate();
         search.validate();
+    }
+
+private:
+    /// Of what enters a fit as its square: neither negative nor too large for that.
+    static void require_square(double value, double most, std::string_view name) {
+        detail::require_nonnegative(value, name);
+        detail::require(value <= most, name, " = ", value, " must be at most ", most);
     }
 };
 

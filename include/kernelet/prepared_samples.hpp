@@ -28,13 +28,15 @@ Samples checked_samples(const FitProblem& problem, Samples samples) {
     if (samples.y.cols() == 1 && samples.y.rows() == n) samples.y.resize(1, n);
     require_finite(samples.x, "x");
     require_finite(samples.y, "y");
+    for (Index i = 0; i < n; ++i)
+        for (Index o = 0; o < samples.y.rows(); ++o) require_in_range(samples.y(o, i), o, i);
     for (Index i = 0; problem.loss.is_classification() && i < samples.y.size(); ++i)
         require(std::abs(samples.y(i)) == 1.0, "y(", i, ") = ", samples.y(i), " must be -1 or +1 for the ",
                 problem.loss.held_name(), " loss");
     if (samples.weights.size() == 0) samples.weights = Vector::Ones(n);
     require(samples.weights.size() == n, "weights has ", samples.weights.size(), " entries for ", n,
             " samples");
-    for (Index i = 0; i < n; ++i) require_positive(samples.weights(i), text("weights(", i, ")"));
+    for (Index i = 0; i < n; ++i) require_weight(samples.weights(i), i);
     require(samples.tolerances.size() == 0 || samples.tolerances.size() == n, "tolerances has ",
             samples.tolerances.size(), " entries for ", n, " samples");
     require(samples.tolerances.size() == 0 || problem.options.scope == Scope::per_sample,

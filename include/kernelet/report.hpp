@@ -18,7 +18,7 @@ namespace kernelet {
 enum class Status {
     converged,         ///< the dual's relative gap is within the solver's goal
     iteration_limit,   ///< the solver used up its iterations; the gap says how far it came
-    diverged,          ///< a fixed step size was too large for this problem
+    diverged,          ///< a fixed step size, or γ, was too large for this problem
     stopped,           ///< an observer said stop
     kernel_limit,      ///< max_kernels bound: a kernel more would fit better
     tolerance_missed,  ///< the dual met the tolerance, the discrete model on its peaks does not
@@ -140,7 +140,7 @@ struct Certificate {
     Index nodes{};               ///< on which D and P were integrated
     Index iterations{};          ///< of the dual solver
     bool
-        certified{};  ///< the solver ended by itself; where it was stopped, nothing is known of P and the gap
+        certified{};  ///< D and P are known: not after a stop or a divergence, nor beyond the range of a double
 
     double gap() const { return primal_value - dual_value; }
     /// 1 where nothing is certified: zero is a lower bound of the cost, and no upper bound is known.
@@ -174,9 +174,10 @@ struct Report : Certificate {
                         ///< samples that are held where a fit to more of them was stopped
     double model_violation{};  ///< how far outside the tolerance the model is, in y's unit
 
-    /// ‖λ_i‖, one per sample in the order given, none where a source was given: the derivative of the optimal cost in
-    /// that sample's tolerance.
-    /// Large where a sample forces complexity, zero where it costs nothing.
+    /// ‖λ_i‖, one per sample in the order given, none where a source was given. With a tolerance per sample, the rate at
+    /// which the optimal cost falls as that tolerance grows: large where a sample forces complexity, zero where it costs
+    /// nothing. With the aggregate tolerance of the squared loss, in proportion to w_i |r_i|, r the residuals of the
+    /// integral problem. Zero for samples that the dual was not solved on, see dual_samples.
     Vector prices{};
     /// Where the status is infeasible: the samples no function of the domain can meet together, most to blame
     /// first.
@@ -187,8 +188,8 @@ struct Report : Certificate {
     /// One line of about a hundred characters, with three digits.
     std::string brief() const {
         using detail::brief_number;
-        return detail::text(to_string(status), ": ", kernels, " kernels by ", to_string(bound), ", residual ",
-                            brief_number(residual),
+        return detail::text(to_string(status), ": ", kernels, kernels == 1 ? " kernel by " : " kernels by ",
+                            to_string(bound), ", residual ", brief_number(residual),
                             tolerance_given ? detail::text(" (tolerance ", brief_number(tolerance), ")") : "",
                             certified ? detail::text(", gap ", brief_number(100.0 * relative_gap()), " %")
                                       : ", no certificate",
@@ -231,7 +232,11 @@ private:
     }
 
     std::string full_certificate() const {
-        if (!certified) return "certificate       none: the dual was stopped before it was solved\n";
+        if (!certified && status == Status::stopped)
+            return "certificate       none: the dual was stopped before it was solved\n";
+        if (!certified && status == Status::diverged)
+            return "certificate       none: the dual solver diverged\n";
+        if (!certified) return "certificate       none: D and P are out of the range of a double\n";
         return detail::text("dual value D      ", dual_value, "\n", "primal value P    ", primal_value,
                             " for an alpha outside the tolerance by ", max_violation, "\n",
                             "gap P - D         ", gap(), " (", 100.0 * relative_gap(),

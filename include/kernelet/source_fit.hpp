@@ -3,6 +3,7 @@
 #include <kernelet/fit_run.hpp>
 #include <kernelet/search/sample_passes.hpp>
 #include <kernelet/sources/team_calls.hpp>
+#include <kernelet/target_unit.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -150,6 +151,10 @@ private:
         } catch (const Interrupted&) {
             drawn = draw_some();
         }
+        require(TargetUnit::of(problem_, drawn.samples.y).is_one(),
+                "y is below 2^-100 or above 2^100 in size; samples that are read in blocks need values in "
+                "between: "
+                "scale y");
         const OrderedSamples samples = ordered_samples<Scalar>(problem_, drawn.samples);
         drawn.samples = {};
         const FitUnits units = FitUnits::of(problem_.options, samples.samples.x, request_.domain);

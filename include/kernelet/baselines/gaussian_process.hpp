@@ -151,8 +151,8 @@ public:
     }
 
     /// x is d x n, one sample per column; y a column of n targets. O(n³) per step.
-    template <class X, class Y>
-    GaussianProcessFit fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
+    template <Numbers X, Numbers Y>
+    GaussianProcessFit fit(const X& x, const Y& y) const {
         return fit_samples(detail::baseline_samples(x, y, true));
     }
 

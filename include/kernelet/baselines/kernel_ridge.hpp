@@ -4,6 +4,7 @@
 #include <kernelet/detail/check.hpp>
 #include <kernelet/detail/dense.hpp>
 #include <kernelet/detail/dense_spectrum.hpp>
+#include <kernelet/detail/inputs.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/read_off.hpp>
 #include <kernelet/domains/width_range.hpp>
@@ -49,9 +50,10 @@ template <class Scalar = double>
     return samples;
 }
 
-template <class X, class Y>
-BaselineSamples baseline_samples(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y, bool center) {
-    return checked_samples(x.template cast<double>(), y.template cast<double>(), center);
+template <Numbers X, Numbers Y>
+BaselineSamples baseline_samples(const X& x, const Y& y, bool center) {
+    return checked_samples(input_matrix(x).template cast<double>(), target_matrix(y).template cast<double>(),
+                           center);
 }
 
 /// Returns one node (x_i; width, ..., width) per sample, with p = `parameters` widths: (d + p) x n.
@@ -273,7 +275,7 @@ template <class Scalar = double>
 
 }  // namespace detail
 
-/// Classical kernel ridge regression (PI'): f = Σ_i a_i k(·, x_i; w), one kernel per sample and one width,
+/// Classical kernel ridge regression (paper (2), PI'): f = Σ_i a_i k(·, x_i; w), one kernel per sample and one width,
 ///     minimise Σ_i ‖f(x_i) − y_i‖² + n·ridge·‖f‖²,    (K + n·ridge·I) a = y,
 /// with the width and the ridge searched on a grid. The mean of a Gaussian process with noise variance
 /// n·ridge·amplitude is the same function. The kernel must be symmetric and positive semidefinite. Holds
@@ -290,8 +292,8 @@ public:
 
     /// x is d x n, one sample per column; y is a column of n targets or q x n; any Eigen expression, float or
     /// double. O(n³) per width, for any number of ridges.
-    template <class X, class Y>
-    KernelRidgeFit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
+    template <Numbers X, Numbers Y>
+    KernelRidgeFit<Kernel> fit(const X& x, const Y& y) const {
         return fit_samples(detail::baseline_samples(x, y, options_.center));
     }
 

@@ -355,15 +355,15 @@ public:
 
     /// The whole path, whatever the bounds. x is d x n, one sample per column; y is a column of n targets or
     /// q x n; any Eigen expression, float or double.
-    template <class X, class Y>
-    KompPath<Kernel> path(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
+    template <Numbers X, Numbers Y>
+    KompPath<Kernel> path(const X& x, const Y& y) const {
         return path_of(detail::baseline_samples(x, y, options_.center));
     }
 
     /// The model at which the bounds stop the removals: kernels are removed while residual and distance stay
     /// within theirs, and in any case until no more than max_kernels are left.
-    template <class X, class Y>
-    KompFit<Kernel> fit(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y) const {
+    template <Numbers X, Numbers Y>
+    KompFit<Kernel> fit(const X& x, const Y& y) const {
         detail::require(options_.max_kernels || options_.max_residual || options_.max_distance,
                         "options.max_kernels, options.max_residual or options.max_distance must be set: "
                         "removal has to stop somewhere");

@@ -117,6 +117,22 @@ inline void require_nonnegative(double value, std::string_view name) {
     require(std::isfinite(value) && value >= 0.0, name, " = ", value, " must be finite and >= 0");
 }
 
+/// A target: costs are squares of it, and are to be numbers too.
+inline void require_in_range(double value, Index output, Index sample) {
+    constexpr double most = 1e150;
+    require(std::abs(value) <= most, "y(", output, ", ", sample, ") = ", value, " must be at most ", most,
+            " in size: its square is to be a double");
+}
+
+/// A weight: finite, positive, and such that products of two are doubles.
+inline void require_weight(double weight, Index sample) {
+    constexpr double most = 1e100;
+    require(std::isfinite(weight) && weight > 0.0, "weights(", sample, ") = ", weight,
+            " must be finite and > 0");
+    require(weight <= most && weight >= 1.0 / most, "weights(", sample, ") = ", weight, " must be between ",
+            1.0 / most, " and ", most);
+}
+
 inline void require_at_least(Index value, Index least, std::string_view name) {
     require(value >= least, name, " = ", value, " must be >= ", least);
 }

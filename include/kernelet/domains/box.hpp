@@ -13,7 +13,7 @@
 
 namespace kernelet {
 
-/// PII: centers uniform on a box of R^d, widths from an interval; centers and widths are both free.
+/// PII of the paper: centers uniform on a box of R^d, widths from an interval; centers and widths are both free.
 class Box {
 public:
     Box(Vector lo, Vector hi, Interval widths, Spacing spacing = Spacing::logarithmic)

@@ -13,7 +13,7 @@
 
 namespace kernelet {
 
-/// PII'': the centers are M given points, each with widths from an interval; only the widths are free, unless
+/// PII'' of the paper: the centers are M given points, each with widths from an interval; only the widths are free, unless
 /// the centers are released.
 class CandidateCenters {
 public:

@@ -4,7 +4,7 @@
 
 namespace kernelet {
 
-/// PII': centers uniform on a box, one width for all; only the centers are free.
+/// PII' of the paper: centers uniform on a box, one width for all; only the centers are free.
 class FixedWidth {
 public:
     FixedWidth(const Box& box, double width) : box_(box.lo(), box.hi(), checked(width)) {}

@@ -40,7 +40,7 @@ double integration_error(const DualProblem<Kernel, Loss, Domain>& problem, const
     return largest;
 }
 
-/// The certificate of a solution: its own values, and how far D moves on other quadratures. 3 |supp λ| B
+/// The certificate of a solution: D, P, whose equality is the paper's Theorem 1, ρ{α ≠ 0} (paper (7)), and how far D moves on other quadratures. 3 |supp λ| B
 /// kernel values.
 template <class Kernel, class Loss, class Domain>
 Certificate certify(const DualProblem<Kernel, Loss, Domain>& problem, const DualSolution& solution) {
@@ -48,7 +48,7 @@ Certificate certify(const DualProblem<Kernel, Loss, Domain>& problem, const Dual
     const Vector& weights = solution.quadrature.weights;
     const Matrix field = problem.field(solution.lambda, solution.quadrature.nodes);
     Certificate certificate;
-    certificate.certified = solution.status != Status::stopped;
+    certificate.certified = solution.status != Status::stopped && solution.status != Status::diverged;
     certificate.dual_value = solution.dual_value;
     certificate.primal_value = solution.primal_value;
     certificate.max_violation = solution.violation;

@@ -8,13 +8,13 @@ namespace kernelet {
 
 /// g(λ) on a quadrature, with its supergradient and the α that attains it.
 struct DualEvaluation {
-    double value{};       ///< g(λ) = min over C of ⟨λ, ŷ⟩ − Φ(λ)
-    double phi{};         ///< Φ(λ) = Σ_j ρ_j [½‖ᾱ_j‖² − γ]_+
-    Matrix alpha{};       ///< α_d: ᾱ where ‖ᾱ‖ > √(2γ), else 0; q x nodes
+    double value{};       ///< g(λ) = min over C of ⟨λ, ŷ⟩ − Φ(λ), paper (9), (10)
+    double phi{};         ///< Φ(λ) = Σ_j ρ_j [½‖ᾱ_j‖² − γ]_+, paper (16)
+    Matrix alpha{};       ///< α_d: ᾱ where ‖ᾱ‖ > √(2γ), else 0, paper (13); q x nodes
     Matrix prediction{};  ///< f(x_i) = Σ_j ρ_j α_d,j k(x_i, ·): ∇Φ, q x n
 };
 
-/// α_d of the paper's proposition on thresholding, column by column.
+/// α_d = ᾱ·1[‖ᾱ‖ > τ], τ = √(2γ), column by column (paper, Proposition 2 and (13)).
 inline Matrix thresholded(const Matrix& field, double tau) {
     Matrix alpha = field;
     for (Index j = 0; j < field.cols(); ++j)
@@ -22,7 +22,7 @@ inline Matrix thresholded(const Matrix& field, double tau) {
     return alpha;
 }
 
-/// Φ from ᾱ at the nodes. O(q B).
+/// Φ = Σ_j ρ_j [½‖ᾱ_j‖² − γ]_+ from ᾱ at the nodes (paper (12), (15), (16), with the sign of a cost). O(q B).
 inline double phi(const Matrix& field, const Vector& weights, double tau) {
     double sum = 0.0;
     for (Index j = 0; j < field.cols(); ++j)
@@ -43,7 +43,8 @@ inline double primal_cost(const Matrix& alpha, const Vector& weights, double tau
     return sum;
 }
 
-/// |supp λ| B + n |supp α| kernel values.
+/// The dual function g (paper (9), (10)) and its supergradient's parts on a quadrature. |supp λ| B + n |supp α| kernel
+/// values.
 template <class Kernel, class Loss, class Domain>
 DualEvaluation evaluate_dual(const DualProblem<Kernel, Loss, Domain>& problem, const ConstMatrixRef& lambda,
                              const Quadrature& quadrature) {

@@ -54,12 +54,12 @@ public:
                         " solves the dual without a trend; use AugmentedNewton or the default solver");
     }
 
-    /// ᾱ at nodes: q x B.
+    /// ᾱ(z, w) = Σ_i λ_i k(x_i, z; w) at nodes (paper (17)): q x B.
     Matrix field(const ConstMatrixRef& lambda, const ConstMatrixRef& nodes) const {
         return detail::analyze(kernel, points, lambda, nodes, poll());
     }
 
-    /// Σ_j a_j k(x_i, node_j): q x n.
+    /// Σ_j a_j k(x_i, node_j): q x n. With a = ρα the integral f(x_i) = ∫ αk dρ (paper (5)).
     Matrix values(const ConstMatrixRef& nodes, const ConstMatrixRef& a) const {
         return detail::synthesize(kernel, points, nodes, a, poll());
     }

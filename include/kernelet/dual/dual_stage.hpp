@@ -126,7 +126,8 @@ struct DualStage {
                 const bool infeasible = solved.solution.status == Status::infeasible &&
                                         detail::max_abs(solved.tolerances) < most_relaxed * scale();
                 if (!infeasible) {
-                    if (solved.solution.status != Status::stopped)
+                    const bool has_nodes = solved.solution.quadrature.nodes.cols() > 0;
+                    if (solved.solution.status != Status::stopped && has_nodes)
                         solved.certificate = certify(at, solved.solution);
                     break;
                 }
@@ -187,11 +188,23 @@ private:
         return std::nullopt;
     }
 
+    /// What the solver returns, or λ = 0 with the status diverged where that has numbers that are not finite, as at a γ far
+    /// beyond the size of y.
     DualSolution run(const Problem& at, const ObserverFunction& observer) const {
-        if constexpr (requires { solver(at, observer); })
-            return solver(at, observer);
-        else
-            return solver.solve(at, observer);
+        DualSolution solution = [&] {
+            if constexpr (requires { solver(at, observer); })
+                return solver(at, observer);
+            else
+                return solver.solve(at, observer);
+        }();
+        const bool finite = std::isfinite(solution.dual_value) && std::isfinite(solution.primal_value) &&
+                            std::isfinite(solution.violation) && detail::all_finite(solution.lambda);
+        if (finite || solution.status == Status::stopped) return solution;
+        DualSolution none;
+        none.lambda = Matrix::Zero(y.rows(), y.cols());
+        none.iterations = solution.iterations;
+        none.status = Status::diverged;
+        return none;
     }
 
     double scale() const { return detail::root_mean_square(y); }

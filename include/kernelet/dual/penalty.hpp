@@ -10,7 +10,7 @@ namespace kernelet::penalty {
 
 inline double threshold(double gamma) { return std::sqrt(2.0 * gamma); }
 
-/// The conjugate [½ā² − γ]_+ of a length ā: what one node adds to Φ.
+/// The conjugate [½ā² − γ]_+ of a length ā: what one node adds to Φ (paper (12)).
 inline double conjugate(double length, double tau) {
     return length > tau ? 0.5 * (length * length - tau * tau) : 0.0;
 }

@@ -29,7 +29,8 @@ struct Multipliers {
     Matrix mu{};      ///< one if there is one constraint, else q x n
 };
 
-/// ŷ_d = argmin μ c(ŷ, y) + λŷ, within the redundant box, and μ ← [μ + η_μ d_μ]_+ with d_μ = c(ŷ_d, y).
+/// ŷ_d = argmin μ c(ŷ, y) + λŷ (paper (11)), within the redundant box, and μ ← [μ + η_μ d_μ]_+ with d_μ = c(ŷ_d, y)
+/// (paper (20b), (21b)).
 template <class Loss>
 Matrix predict_and_raise(const FeasibleSet<Loss>& feasible, Multipliers& now, double eta_mu) {
     const Loss& loss = feasible.loss();
@@ -53,7 +54,7 @@ Matrix predict_and_raise(const FeasibleSet<Loss>& feasible, Multipliers& now, do
     return prediction;
 }
 
-/// Algorithm 1 with fixed steps.
+/// Algorithm 1 with fixed steps: λ ← λ + η_λ d_λ (paper (20a)).
 template <class Kernel, class Loss, class Domain>
 DualSolution solve_as_printed(const DualProblem<Kernel, Loss, Domain>& problem,
                               const StochasticSupergradientOptions& options,
@@ -70,7 +71,7 @@ DualSolution solve_as_printed(const DualProblem<Kernel, Loss, Domain>& problem,
         for (Index t = 0; t < options.iterations; ++t) {
             solution.iterations = t + 1;
             const Matrix prediction = predict_and_raise(problem.feasible, now, *options.eta_mu);
-            // d_λ = ŷ_d − (1/B) Σ_k α_d(z_k, w_k) k(x_i, z_k; w_k)
+            // Paper (21a): d_λ = ŷ_d − (1/B) Σ_k α_d(z_k, w_k) k(x_i, z_k; w_k)
             const Quadrature batch = problem.draw_random(options.batch, static_cast<std::uint64_t>(t) + 1);
             const Matrix alpha = thresholded(problem.field(now.lambda, batch.nodes), tau);
             const Matrix values = problem.values(batch.nodes, weighted(alpha, batch.weights));

@@ -18,7 +18,7 @@ struct FieldJet {
     Matrix gradient{};  ///< q x (d + p): in z and log θ
 };
 
-/// ᾱ(z, w) = Σ_i λ_i k(x_i, z; w) and α = ᾱ·1[‖ᾱ‖ > √(2γ)], as functions. Owns the samples it needs: those
+/// ᾱ(z, w) = Σ_i λ_i k(x_i, z; w) and α = ᾱ·1[‖ᾱ‖ > √(2γ)], as functions (paper (17), (18) and Corollary 2). Owns the samples it needs: those
 /// with λ ≠ 0. Nodes are columns (z; θ) in the fit's own units; the functions of a point (z, w) speak the
 /// user's.
 template <KernelFamily Kernel>

@@ -87,7 +87,7 @@ public:
 
     explicit Dictionary(Families... families)
         : families_(std::move(families)...), lengths_(std::get<0>(families_).parameters(1)) {
-        parameters(2);  // one more dimension: a family with one width a coordinate is found out here
+        parameters(2);  // one more dimension: a family with one width per coordinate is refused here
         each([this](const auto& family) {
             for (Index row = 0; row < lengths_; ++row) {
                 const ParameterKind kind = family.parameter_kind(row);
@@ -121,7 +121,7 @@ public:
     /// In the order of their tags.
     const std::tuple<Families...>& families() const { return families_; }
 
-    /// values_i = k_tag(x_i, z; θ). xt is m x d (a tile, one coordinate a column), node = (z; θ; tag). Costs
+    /// values_i = k_tag(x_i, z; θ). xt is m x d (a tile, one coordinate per column), node = (z; θ; tag). Costs
     /// what the family costs.
     void values(const ConstMatrixRef& xt, const ConstVectorRef& node, VectorRef values) const {
         chosen(node, [&](const auto& family) { family.values(xt, untagged(node), values); });

@@ -11,7 +11,7 @@
 
 namespace kernelet {
 
-/// k(x, z; w) = exp(−‖x − z‖² / 2w²): one width, the same along every coordinate.
+/// k(x, z; w) = exp(−‖x − z‖² / 2w²): one width, the same along every coordinate (paper (22)).
 class Gaussian {
 public:
     static constexpr std::string_view name = "gaussian";

@@ -30,7 +30,7 @@ public:
     Scope scope() const { return scope_; }
     double tolerance(Index i) const { return tolerances_(i); }
 
-    /// min over C of ⟨λ, ŷ⟩; −∞ where λ leaves the set's barrier cone. O(qn).
+    /// min over C of ⟨λ, ŷ⟩: the minimum of the paper's (11) with μ eliminated; −∞ where λ leaves the set's barrier cone. O(qn).
     double minimum(const ConstMatrixRef& lambda) const {
         return scope_ == Scope::aggregate
                    ? detail::aggregate_minimum(loss_, lambda, target_, weights_, tolerances_(0))

@@ -9,7 +9,7 @@
 
 namespace kernelet {
 
-/// ℓ(ŷ, y) = max(0, 1 − yŷ), y = ±1: the soft margin. The tolerance t bounds the loss: per sample yŷ ≥ 1 − t,
+/// ℓ(ŷ, y) = max(0, 1 − yŷ), y = ±1: the soft margin (paper (25)). The tolerance t bounds the loss: per sample yŷ ≥ 1 − t,
 /// aggregate Σ wℓ ≤ t Σ w. Both sets are unbounded: the dual is finite for yλ ≥ 0 only. With the margin m =
 /// yŷ, |ŷ − y| = |m − 1|.
 class HingeLoss {

@@ -156,7 +156,7 @@ double conjugate(const Loss& loss, double slope, double target) {
     }
 }
 
-/// argmin over |ŷ − y| ≤ radius of μℓ(ŷ, y) + λŷ (Algorithm 1): where the slope of ℓ is −λ/μ. The radius may
+/// argmin over |ŷ − y| ≤ radius of μℓ(ŷ, y) + λŷ (paper (11), Algorithm 1, line 3): where the slope of ℓ is −λ/μ. The radius may
 /// be infinite, and then the result.
 template <class Loss>
 double argmin(const Loss& loss, double lambda, double mu, double target, double radius) {

@@ -205,12 +205,12 @@ inline std::string c_operations(const CFamily& family, const ConstBlock& nodes, 
     }
     std::string out = c_join(sum.arithmetic, " additions and multiplications");
     const auto append = [&out](Index count, const char* what) {
-        if (count > 0) out += c_join(", ", count, " ", what);
+        if (count > 0) out += c_join(", ", count, " ", what, count > 1 ? "s" : "");
     };
-    append(sum.divisions, "divisions");
-    append(sum.exponentials, "exponentials");
-    append(sum.roots, "square roots");
-    append(sum.sines, "sines");
+    append(sum.divisions, "division");
+    append(sum.exponentials, "exponential");
+    append(sum.roots, "square root");
+    append(sum.sines, "sine");
     if (nodes.cols > 0 && !family.kernel.operations) out += ", and those of the kernels' formula";
     return out;
 }

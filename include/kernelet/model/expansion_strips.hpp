@@ -73,6 +73,30 @@ struct ExpansionView {
     const Matrix& slopes;
 };
 
+/// A kernel with the points and the node where it is evaluated.
+struct KernelAt {
+    ConstMatrixRef points;
+    ConstVectorRef node;
+};
+
+/// Kernel values at a tile of whole registers. Of a kernel with a reach, values below rounding are zero, so that a sum does
+/// not depend on whether they were computed or skipped: a point has the same prediction alone and among others.
+template <class Kernel>
+void significant_values(const Kernel& kernel, const KernelAt& at, double* values) {
+    const Index n = at.points.rows();
+    kernel.values(at.points, at.node, run_ref(values, n));
+    if constexpr (HasReach<Kernel>) {
+        constexpr double rounding = 0x1p-53;
+        for (Index i = 0; i < n; i += lane_count) {
+            Lanes v;
+            std::memcpy(&v, values + i, sizeof v);
+            const Lanes kept = v < rounding ? Lanes{} : v;
+            v = v < -rounding ? v : kept;
+            std::memcpy(values + i, &v, sizeof v);
+        }
+    }
+}
+
 /// Whether some point of a strip may be within `reach` of z.
 inline bool strip_touches(const ConstBlock& lo_hi, const double* z, double reach) {
     for (Index c = 0; c < lo_hi.rows; ++c)
@@ -103,6 +127,10 @@ Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points,
                          const Index first = s * strip_rows, m = std::min(strip_rows, n - first);
                          const Block strip = Block(x).part(0, 0, m, d);
                          points.scale_into(strip, first, scaling);
+                         const Index whole = (m + lane_count - 1) / lane_count * lane_count;
+                         for (Index c = 0; c < d; ++c)
+                             for (Index i = m; i < whole; ++i) x(i, c) = x(m - 1, c);
+                         const ConstMatrixRef padded = matrix_ref(ConstBlock(x).part(0, 0, whole, d));
                          for (Index c = 0; skips && c < d; ++c)
                              range_run(strip.column(c), m, box(c, 0), box(c, 1));
                          const Block out = Block(values).columns(first, m);
@@ -112,8 +140,7 @@ Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points,
                          for (Index j = 0; j < k; ++j) {
                              if (skips && !strip_touches(box, &model.nodes(0, j), reach(j))) continue;
                              ++touched;
-                             kernel.values(matrix_ref(ConstBlock(strip)), column_ref(model.nodes, j),
-                                           run_ref(column.data(), m));
+                             significant_values(kernel, {padded, column_ref(model.nodes, j)}, column.data());
                              if (q == 1)
                                  add_scaled(Block(out.column(0), m, 1, m), model.coefficients(j, 0),
                                             ConstBlock(column.data(), m, 1, m));

@@ -47,7 +47,7 @@ struct ModelTrend {
     Matrix slopes{};  ///< d x q; empty where the trend is not linear
 };
 
-/// f(x) = trend(x) + Σ_j a_j k(x, z_j; θ_j): K kernels, each with its own center and parameter, q outputs. The only
+/// f(x) = trend(x) + Σ_j a_j k(x, z_j; θ_j) (paper (4)): K kernels, each with its own center and parameter, q outputs. The only
 /// thing that predicts; a value that owns all it needs. Kernels are kept in the units of the fit together with the
 /// scaling, and spoken of in the user's. Far from all centers the model is its trend: a constant, or linear in x. Thread
 /// safety: const members may be called from many threads.
@@ -188,9 +188,9 @@ public:
     /// The width the model uses around each column of x, in the user's units: the geometric mean of widths(),
     /// each kernel counting by the size of its part there. Where no kernel reaches, the widest. Empty where
     /// there are no kernels. K values per point.
-    template <class Derived>
-    Matrix local_width(const Eigen::MatrixBase<Derived>& x) const {
-        const Matrix points = detail::checked_points(x, dimension());
+    template <Numbers X>
+    Matrix local_width(const X& x) const {
+        const Matrix points = detail::checked_points(detail::input_matrix(x), dimension());
         const Matrix widths = this->widths();
         if (size() == 0) return Matrix(widths.rows(), 0);
         const detail::TiledPoints tiled(scaling_.to_internal(points));
@@ -222,10 +222,10 @@ public:
 
     /// Predictions and their standard deviation, √(j(x)' covariance j(x) + discrepancy²), j the derivative of f in all
     /// parameters; `with_noise` adds noise². O(n P²), P = K (q + d + p) and the trend.
-    template <class Derived>
-    Prediction predict(const Eigen::MatrixBase<Derived>& x, WithDeviation asked) const {
+    template <Numbers X>
+    Prediction predict(const X& x, WithDeviation asked) const {
         if (size() > 0) require_covariance();
-        const Matrix points = detail::checked_points(x, dimension());
+        const Matrix points = detail::checked_points(detail::input_matrix(x), dimension());
         Prediction prediction{predict(points), Matrix(outputs(), points.cols())};
         const detail::TiledPoints tiled(scaling_.to_internal(points));
         Matrix design(statistics_.covariance.rows(), detail::TiledPoints::tile);
@@ -294,8 +294,8 @@ public:
     }
 
     /// Labels −1 and +1 by the sign of the decision value, in the shape of predict(x); 0 decides for +1.
-    template <class Derived>
-    Eigen::MatrixXi classify(const Eigen::MatrixBase<Derived>& x) const {
+    template <Numbers X>
+    Eigen::MatrixXi classify(const X& x) const {
         const Matrix decisions = predict(x);
         Eigen::MatrixXi labels(decisions.rows(), decisions.cols());
         for (Index i = 0; i < decisions.size(); ++i) labels(i) = decisions(i) < 0.0 ? -1 : 1;
@@ -304,8 +304,8 @@ public:
 
     /// 1/(1 + e^−f), the probability of +1; above one half exactly where classify says +1 and f is not 0. Of a model
     /// that was fitted with the logistic loss; of another one it throws std::logic_error.
-    template <class Derived>
-    Matrix probability(const Eigen::MatrixBase<Derived>& x) const {
+    template <Numbers X>
+    Matrix probability(const X& x) const {
         detail::require_logistic(loss_);
         Matrix probabilities = predict(x);
         for (Index i = 0; i < probabilities.size(); ++i)
@@ -315,13 +315,13 @@ public:
 
     /// ∂f/∂x at the columns of x: d x n for one output, d q x n for q, output o in rows o d ... o d + d − 1. Where a kernel
     /// has a kink the middle of its slopes. O(n K d q).
-    template <class Derived>
-    Matrix gradient(const Eigen::MatrixBase<Derived>& x) const {
+    template <Numbers X>
+    Matrix gradient(const X& x) const {
         static_assert(
             detail::HasInputGradient<Kernel>,
             "kernelet: this kernel lacks add_gradient(xt, node, a, out), out += a ∂k/∂x, m x d; a kernel of "
             "x − z may say so by static constexpr bool translation_invariant = true");
-        const Matrix points = detail::checked_points(x, dimension());
+        const Matrix points = detail::checked_points(detail::input_matrix(x), dimension());
         return detail::gradient_strips(
             kernel_, detail::PointStrips<double>{points.data(), points.rows(), points.cols(), points.rows()},
             scaling_, {nodes_, coefficients_, trend_.offset, trend_.slopes});
@@ -338,9 +338,9 @@ public:
             for (Index c = 0; c < dimension(); ++c)
                 to(c, o) = trend_.slopes.size() > 0 ? trend_.slopes(c, o) : 0.0;
         for (Index j = 0; j < size(); ++j) {
-            if (beyond(point.data(), j)) continue;
+            if (beyond(point, j)) continue;
             for (Index c = 0; c < dimension(); ++c) slopes(0, c) = 0.0;
-            detail::add_input_gradient(kernel_, {point.tile(), detail::column_ref(nodes_, j)}, 1.0,
+            detail::add_input_gradient(kernel_, {point.row(), detail::column_ref(nodes_, j)}, 1.0,
                                        detail::matrix_ref(slopes));
             for (Index o = 0; o < outputs(); ++o)
                 for (Index c = 0; c < dimension(); ++c) to(c, o) += coefficients_(j, o) * slopes(0, c);
@@ -397,20 +397,20 @@ public:
         return integral(box.lo(), box.hi());
     }
 
-    /// The one output at one point, as predict(x) has it: K kernel values. Nothing is allocated up to 64 inputs.
+    /// The one output at one point, the same bits as predict(x): K kernel values. Nothing is allocated up to 64 inputs.
     template <class Derived>
     double operator()(const Eigen::MatrixBase<Derived>& x) const {
         detail::require(outputs() == 1, "operator() is for one output; this model has ", outputs(),
                         ": use predict()");
         const detail::ScaledPoint point(x, scaling_);
-        double sum = 0.0, k = 0.0;
+        double sum = 0.0;
+        alignas(64) double k[detail::lane_count];
         for (Index j = 0; j < size(); ++j) {
-            const double a = coefficients_(j, 0);
-            if (a == 0.0 || beyond(point.data(), j)) continue;
-            kernel_.values(point.tile(), detail::column_ref(nodes_, j), detail::run_ref(&k, 1));
-            sum += a * k;
+            if (beyond(point, j)) continue;
+            detail::significant_values(kernel_, {point.tile(), detail::column_ref(nodes_, j)}, k);
+            sum += coefficients_(j, 0) * k[0];
         }
-        for (Index c = 0; c < trend_.slopes.rows(); ++c) sum += trend_.slopes(c, 0) * point.data()[c];
+        for (Index c = 0; c < trend_.slopes.rows(); ++c) sum += trend_.slopes(c, 0) * point(c);
         return sum + trend_.offset(0);
     }
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
@@ -448,12 +448,12 @@ private:
         }
     }
 
-    /// Whether a point, of d numbers, is out of a kernel's reach.
-    bool beyond([[maybe_unused]] const double* point, [[maybe_unused]] Index j) const {
+    /// Whether a point is out of a kernel's reach.
+    bool beyond([[maybe_unused]] const detail::ScaledPoint& point, [[maybe_unused]] Index j) const {
         if constexpr (detail::HasReach<Kernel>) {
             const double reach = kernel_.reach(detail::column_ref(nodes_, j));
             for (Index c = 0; c < dimension(); ++c)
-                if (nodes_(c, j) < point[c] - reach || nodes_(c, j) > point[c] + reach) return true;
+                if (nodes_(c, j) < point(c) - reach || nodes_(c, j) > point(c) + reach) return true;
         }
         return false;
     }

@@ -235,10 +235,14 @@ namespace detail {
 /// What `load` makes of a file, which must end there.
 template <class Load>
 auto load_file(const std::string& path, const Load& load) {
-    std::istringstream stream(read_file(path));
+    const std::string words = read_file(path);
+    std::istringstream stream(words);
     auto model = load(static_cast<std::istream&>(stream));
-    if (stream.peek() != std::istream::traits_type::eof())
-        throw FormatError(0, text(path, " goes on behind the model"));
+    if (stream.peek() != std::istream::traits_type::eof()) {
+        const auto read = static_cast<std::ptrdiff_t>(stream.tellg());
+        throw FormatError(1 + std::count(words.begin(), words.begin() + read, '\n'),
+                          text(path, " goes on after the model"));
+    }
     return model;
 }
 

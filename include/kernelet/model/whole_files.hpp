@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <ios>
 #include <ostream>
@@ -45,9 +46,36 @@ inline void write_text(std::ostream& stream, const std::string& text) {
                             text("kernelet: cannot ", what, " ", path));
 }
 
-/// Into a file of another name in the same folder, which is renamed once all is written.
-inline void write_file(const std::string& path, const std::string& text) {
-    const std::string partial = path + ".partial";
+/// Into a file that is there already and cannot be replaced by another: a device, a pipe.
+inline void write_in_place(const std::string& path, const std::string& text) {
+    errno = 0;
+    std::ofstream file(path, std::ios::binary);
+    if (!file) fail_to("open", path, errno);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    file.close();
+    if (!file) fail_to("write", path, errno);
+}
+
+/// The path that a chain of symbolic links ends at, also where there is no file yet.
+inline std::string behind_links(const std::string& given) {
+    constexpr int most = 40;  // as Linux follows
+    std::filesystem::path path = given;
+    std::error_code ignored;  // of a path that is not there
+    for (int link = 0; link < most && std::filesystem::is_symlink(path, ignored); ++link)
+        path = path.parent_path() /
+               std::filesystem::read_symlink(path, ignored);  // an absolute one replaces the folder
+    return path.string();
+}
+
+/// Into a file of another name in the same folder, which is renamed once all is written. A link is followed; a device or
+/// a pipe is written to as it is.
+inline void write_file(const std::string& given, const std::string& text) {
+    std::error_code ignored;
+    const auto kind = std::filesystem::status(given, ignored).type();
+    if (kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::fifo ||
+        kind == std::filesystem::file_type::block || kind == std::filesystem::file_type::socket)
+        return write_in_place(given, text);
+    const std::string path = behind_links(given), partial = path + ".partial";
     errno = 0;
     std::ofstream file(partial, std::ios::binary);
     if (!file) fail_to("open", partial, errno);

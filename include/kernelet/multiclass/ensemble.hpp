@@ -1,6 +1,7 @@
 #pragma once
 
 #include <kernelet/detail/check.hpp>
+#include <kernelet/detail/inputs.hpp>
 #include <kernelet/detail/parallel.hpp>
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/model/probabilities.hpp>
@@ -124,34 +125,34 @@ public:
 
     /// Decision values, classifiers x n. x is d x n, any Eigen expression, float or double. n size() kernel
     /// values.
-    template <class Derived>
-    Matrix margins(const Eigen::MatrixBase<Derived>& x) const {
-        return kernels_.evaluate(detail::checked_points(x, dimension()));
+    template <Numbers X>
+    Matrix margins(const X& x) const {
+        return kernels_.evaluate(detail::checked_points(detail::input_matrix(x), dimension()));
     }
 
-    /// classes x n: for how many classifiers the class is the likelier. A margin of exactly zero, as far from
-    /// all kernels, is nobody's vote.
-    template <class Derived>
-    Matrix votes(const Eigen::MatrixBase<Derived>& x) const {
+    /// classes x n: for how many classifiers the class is the more likely one. A margin of exactly zero, as far from
+    /// all kernels, is a vote for neither.
+    template <Numbers X>
+    Matrix votes(const X& x) const {
         return votes_of(margins(x));
     }
 
-    /// classes x n: margins summed, each with the sign that speaks for the class.
-    template <class Derived>
-    Matrix scores(const Eigen::MatrixBase<Derived>& x) const {
+    /// classes x n: margins summed, each with the sign that favours the class.
+    template <Numbers X>
+    Matrix scores(const X& x) const {
         return scores_of(margins(x));
     }
 
     /// The class with most votes; among several, that with the largest score; among several still, the first.
     /// For one_vs_rest that is the class of the largest decision value.
-    template <class Derived>
-    Decisions decide(const Eigen::MatrixBase<Derived>& x) const {
+    template <Numbers X>
+    Decisions decide(const X& x) const {
         return decided(margins(x));
     }
 
     /// The label of each column of x.
-    template <class Derived>
-    std::vector<Label> predict(const Eigen::MatrixBase<Derived>& x) const {
+    template <Numbers X>
+    std::vector<Label> predict(const X& x) const {
         std::vector<Label> labels;
         for (const Index c : decide(x).classes) labels.push_back(classes_[static_cast<std::size_t>(c)]);
         return labels;
@@ -161,8 +162,8 @@ public:
     /// logistic loss; of others it throws std::logic_error. One against one by pairwise coupling, see
     /// detail::couple_pairs(), and the nearest probabilities that agree with the votes where they do not; one against the
     /// rest by the probability of each classifier, normalised.
-    template <class Derived>
-    Matrix probability(const Eigen::MatrixBase<Derived>& x) const {
+    template <Numbers X>
+    Matrix probability(const X& x) const {
         detail::require_logistic(loss_);
         const Matrix margins = this->margins(x);
         const Decisions decisions = decided(margins);
@@ -179,13 +180,14 @@ public:
     }
 
     /// How many of these labels are predicted, and which of them cannot be.
-    template <class Derived, class Labels>
-    Accuracy<Label> accuracy(const Eigen::MatrixBase<Derived>& x, const Labels& labels) const {
+    template <Numbers X, class Labels>
+    Accuracy<Label> accuracy(const X& x, const Labels& labels) const {
         const auto expected = detail::gathered_labels(labels);
-        detail::require(static_cast<Index>(expected.size()) == x.cols(), "labels has ", expected.size(),
-                        " entries but x has ", x.cols(), " columns; one label per sample, x is d x n");
+        const Index n = detail::input_matrix(x).cols();
+        detail::require(static_cast<Index>(expected.size()) == n, "labels has ", expected.size(),
+                        " entries but x has ", n, " columns; one label per sample, x is d x n");
         const std::vector<Label> predicted = predict(x);
-        Accuracy<Label> accuracy{0, x.cols(), {}};
+        Accuracy<Label> accuracy{0, n, {}};
         for (std::size_t i = 0; i < predicted.size(); ++i) {
             const Label label(expected[i]);
             if (predicted[i] == label) ++accuracy.right;

@@ -6,7 +6,7 @@
 
 namespace kernelet {
 
-/// f(x) = Σ_j a_j k(x, z_j; θ_j) + b + s'x, a node (z; θ) per column.
+/// f(x) = Σ_j a_j k(x, z_j; θ_j) + b + s'x, a node (z; θ) per column (paper (4), with a trend).
 struct KernelExpansion {
     Matrix nodes{};         ///< (d + p) x K
     Matrix coefficients{};  ///< a, K x q

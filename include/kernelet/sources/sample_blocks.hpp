@@ -118,9 +118,8 @@ private:
         finite(block.x, "x");
         finite(block.y, "y");
         for (Index i = 0; i < block.size(); ++i) {
-            const double weight = block.weights(i);
-            require(std::isfinite(weight) && weight > 0.0, "weights(", block.first + i, ") = ", weight,
-                    " must be finite and > 0");
+            require_weight(block.weights(i), block.first + i);
+            for (Index o = 0; o < block.y.rows(); ++o) require_in_range(block.y(o, i), o, block.first + i);
             for (Index o = 0; !labels_of_.empty() && o < block.y.rows(); ++o)
                 require(std::abs(block.y(o, i)) == 1.0, "y(", o, ", ", block.first + i, ") = ", block.y(o, i),
                         " must be -1 or +1 for the ", labels_of_, " loss");

@@ -20,7 +20,8 @@ struct LeaveOneOut {
 /// the fit is linear in the coefficients, and linearised in what else was free to move, centers and widths:
 ///     y_i − f₋ᵢ(x_i) = r_i / (1 − h_i),   h_i = w_i j_i' C j_i / σ²,
 /// r the residuals, j_i the derivative of f(x_i) in all parameters, C their covariance, w the weights relative to their
-/// mean. Exact where only coefficients were free; the number of kernels and the hyperparameters stay as they are. Throws std::logic_error where the model has no covariance. O(n P²), P the parameters.
+/// mean. Exact where only coefficients were free; the number of kernels and the hyperparameters stay as they are. Throws
+/// std::invalid_argument where the model has no covariance. O(n P²), P the parameters.
 template <KernelFamily Kernel, Numbers X, Numbers Y>
 LeaveOneOut leave_one_out(const SparseKernelModel<Kernel>& model, const X& x, const Y& y,
                           const Vector& weights = {}) {

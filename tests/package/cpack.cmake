@@ -1,0 +1,43 @@
+# The archive and the Debian package hold what `cmake --install` installs, with the right names and dependencies.
+cmake_minimum_required(VERSION 3.24)
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
+set(folder ${scratch}/cpack)
+file(REMOVE_RECURSE ${folder})
+run(${CMAKE_COMMAND} -S ${source} -B ${folder}/build -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
+    -D Eigen3_DIR=${eigen} -D KERNELET_BUILD_TESTS=OFF -D KERNELET_BUILD_EXAMPLES=OFF -D KERNELET_BUILD_BENCHMARKS=OFF)
+run(${CMAKE_COMMAND} --install ${folder}/build --prefix ${folder}/installed)
+foreach(kind IN ITEMS TGZ DEB)
+    run(${CMAKE_CPACK_COMMAND} -G ${kind} --config ${folder}/build/CPackConfig.cmake -B ${folder}/packages)
+endforeach()
+
+set(archive ${folder}/packages/kernelet-${version}.tar.gz)
+set(package ${folder}/packages/libkernelet-dev_${version}_all.deb)
+run(${CMAKE_COMMAND} -E make_directory ${folder}/archive)
+run(${CMAKE_COMMAND} -E chdir ${folder}/archive ${CMAKE_COMMAND} -E tar xzf ${archive})
+run(${dpkg_deb} --extract ${package} ${folder}/package)
+
+file(GLOB_RECURSE expected RELATIVE ${folder}/installed ${folder}/installed/*)
+if(NOT "include/kernelet/kernelet.hpp" IN_LIST expected)
+    message(FATAL_ERROR "nothing was installed")
+endif()
+foreach(root IN ITEMS ${folder}/archive/kernelet-${version} ${folder}/package/usr)
+    file(GLOB_RECURSE files RELATIVE ${root} ${root}/*)
+    if(NOT files STREQUAL expected)
+        set(missing ${expected})
+        list(REMOVE_ITEM missing ${files} "")
+        list(REMOVE_ITEM files ${expected} "")
+        message(FATAL_ERROR "${root} lacks: ${missing}\nand has beside what is installed: ${files}")
+    endif()
+endforeach()
+
+foreach(field IN ITEMS "Package=libkernelet-dev" "Version=${version}" "Architecture=all"
+        "Depends=libeigen3-dev (>= 3.4)")
+    string(REGEX MATCH "^([^=]+)=(.*)$" field "${field}")
+    set(value ${CMAKE_MATCH_2})
+    run(${dpkg_deb} --field ${package} ${CMAKE_MATCH_1})
+    string(STRIP "${output}" output)
+    if(NOT output STREQUAL value)
+        message(FATAL_ERROR "${CMAKE_MATCH_1} should be ${value}, and is ${output}")
+    endif()
+endforeach()
