@@ -23,7 +23,7 @@ struct FitRequest {
     CsvOptions csv{};
     std::string target{};  ///< empty: the last column
     std::vector<std::string> dropped{};
-    std::string task{};    ///< "regression" or "classes"; empty: told from the target
+    std::string task{};    ///< "regression" or "classes"; empty: from what the target holds
     std::string kernel{};  ///< empty: gaussian of one input, anisotropic_gaussian of several
     std::string loss{};    ///< empty: squared, or logistic of classes
     std::optional<double> tolerance{};
@@ -38,14 +38,17 @@ struct Table {
     Matrix x{};  ///< d x n
     std::vector<std::string> inputs{};
     std::string target{};
-    bool classes = false;
-    Vector y{};                         ///< of a regression
-    std::vector<std::string> labels{};  ///< of classes
+    bool classes = false, many_classes = false;  ///< many: one classifier per class, not one per pair
+    Vector y{};                                  ///< of a regression
+    std::vector<std::string> labels{};           ///< of classes
 };
 
 Table read_table(const FitRequest& request);
 
-/// The inputs of a model from a table: by name where all names occur, else all columns, or all but the target.
+/// The target of a regression; throws UserError by line and column where it is no number.
+Vector target_numbers(const CsvFile& file, const CsvData& data, std::size_t column);
+
+/// The inputs of a model from a table: by name, or by position where the table or the model has no names.
 Matrix read_inputs(const CsvFile& file, const StoredModel& stored);
 
 /// An estimator of the kernel, the loss and the options that were asked for; regression and classes alike.
@@ -54,7 +57,7 @@ Estimator estimator_of(const FitRequest& request, const Table& table);
 
 /// Draws one bar on a terminal, obeys ^C and the time limit.
 kernelet::ObserverFunction observer_of(const FitRequest& request);
-/// ^C ends fits from here on, and only a second one the program.
+/// From here on the first ^C ends fits, and only the second the program.
 void catch_interrupts();
 bool was_interrupted();
 

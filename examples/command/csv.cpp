@@ -1,11 +1,15 @@
 #include "csv.hpp"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -14,28 +18,33 @@ namespace command {
 
 namespace {
 
-std::string whole_file(const std::string& path) {
-    std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
-    if (file == nullptr) throw UserError("cannot open " + path + ": " + std::strerror(errno));
-    const auto close = [](std::FILE* open) {
-        if (open != stdin) std::fclose(open);
-    };
-    const std::unique_ptr<std::FILE, decltype(close)> owner(file, close);
-    std::string text;
-    if (file != stdin && std::fseek(file, 0, SEEK_END) == 0) {
-        const long size = std::ftell(file);
-        std::rewind(file);
-        if (size > 0) text.reserve(static_cast<std::size_t>(size) + 1);
+/// Memory about to be written for the first time: fewer page faults where the system has large pages. A hint.
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
+    const auto first = reinterpret_cast<std::uintptr_t>(memory), begin = (first + page - 1) / page * page;
+    if (begin + page <= first + bytes)
+        madvise(reinterpret_cast<void*>(begin), first + bytes - begin, MADV_HUGEPAGE);
+#endif
+}
+
+/// What is left to read of a regular file; 0 where that is not known, as of a pipe.
+std::size_t bytes_of(std::FILE* file, const std::string& path) {
+    struct stat about {};
+    if (fstat(fileno(file), &about) != 0) return 0;
+    if (S_ISDIR(about.st_mode)) throw UserError(path + " is a folder, not a table");
+    return S_ISREG(about.st_mode) && about.st_size > 0 ? static_cast<std::size_t>(about.st_size) : 0;
+}
+
+/// Lines of a text, with the last whether or not it ends in a line feed.
+Index lines_from(const char* at, const char* end) {
+    Index lines = 0;
+    for (; at < end; ++lines) {
+        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+        if (at == nullptr) return lines + 1;
+        ++at;
     }
-    constexpr std::size_t chunk = std::size_t{1} << 20;
-    for (std::size_t got = chunk; got == chunk;) {
-        const std::size_t before = text.size();
-        text.resize(before + chunk);
-        got = std::fread(text.data() + before, 1, chunk, file);
-        text.resize(before + got);
-    }
-    if (std::ferror(file) != 0) throw UserError("cannot read " + path + ": " + std::strerror(errno));
-    return text;
+    return lines;
 }
 
 std::string_view trimmed(std::string_view field) {
@@ -45,7 +54,49 @@ std::string_view trimmed(std::string_view field) {
     return field;
 }
 
-/// For messages: no control characters, not too long.
+/// A number, and what std::from_chars thinks of it.
+std::pair<double, std::errc> converted(std::string_view field) {
+    field = trimmed(field);
+    if (field.size() > 1 && field.front() == '+' && field[1] != '-') field.remove_prefix(1);
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+    if (field.empty() || end != field.data() + field.size()) return {0.0, std::errc::invalid_argument};
+    if (error != std::errc::result_out_of_range) return {value, error};
+    // 1e-400 is zero, 1e400 no number of a double
+    if (std::abs(std::strtod(std::string(field).c_str(), nullptr)) > 1.0) return {0.0, error};
+    return {0.0, std::errc()};
+}
+
+}  // namespace
+
+Text::Text(const std::string& path) {
+    std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+    if (file == nullptr) throw UserError("cannot open " + path + ": " + std::strerror(errno));
+    const auto close = [](std::FILE* open) {
+        if (open != stdin) std::fclose(open);
+    };
+    const std::unique_ptr<std::FILE, decltype(close)> owner(file, close);
+    std::setvbuf(file, nullptr, _IONBF, 0);  // blocks go straight to their place
+    constexpr std::size_t block = std::size_t{1} << 20;
+    reserve(bytes_of(file, path) + 1);
+    for (std::size_t got = 1; got > 0;) {
+        if (size_ == capacity_) reserve(2 * capacity_ + block);
+        errno = 0;
+        got = std::fread(held_.get() + size_, 1, std::min(block, capacity_ - size_), file);
+        size_ += got;
+    }
+    if (std::ferror(file) != 0) throw UserError("cannot read " + path + ": " + std::strerror(errno));
+}
+
+void Text::reserve(std::size_t capacity) {
+    void* more = std::realloc(held_.get(), capacity);
+    if (more == nullptr) throw std::bad_alloc();
+    (void)held_.release();
+    held_.reset(static_cast<char*>(more));
+    prefer_large_pages(more, capacity);
+    capacity_ = capacity;
+}
+
 std::string shown(std::string_view field) {
     constexpr std::size_t most = 40;
     std::string out = "'";
@@ -54,19 +105,13 @@ std::string shown(std::string_view field) {
     return out + (field.size() > most ? "...'" : "'");
 }
 
-}  // namespace
-
 std::optional<double> parsed_number(std::string_view field) {
-    field = trimmed(field);
-    if (!field.empty() && field.front() == '+') field.remove_prefix(1);
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (error == std::errc::result_out_of_range) {  // 1e-400 is zero, 1e400 no number of a double
-        if (std::abs(std::strtod(std::string(field).c_str(), nullptr)) > 1.0) return std::nullopt;
-        return 0.0;
-    }
-    if (error != std::errc() || end != field.data() + field.size()) return std::nullopt;
-    return value;
+    const auto [value, error] = converted(field);
+    return error == std::errc() ? std::optional<double>(value) : std::nullopt;
+}
+
+bool is_too_large(std::string_view field) {
+    return converted(field).second == std::errc::result_out_of_range;
 }
 
 bool is_missing(std::string_view field) {
@@ -86,8 +131,8 @@ struct CsvFile::Cursor {
     bool more = true;  ///< the record has another field
 };
 
-CsvFile::CsvFile(const std::string& path, const CsvOptions& options) : path_(path), text_(whole_file(path)) {
-    if (text_.rfind("\xEF\xBB\xBF", 0) == 0) begin_ = 3;
+CsvFile::CsvFile(const std::string& path, const CsvOptions& options) : path_(path), text_(path) {
+    if (text_.view().substr(0, 3) == "\xEF\xBB\xBF") begin_ = 3;
     if (options.separator)
         separator_ = *options.separator;
     else
@@ -188,7 +233,7 @@ void CsvFile::find_separator() {
 
 /// How many fields each of the first lines has; 0 where they differ or do not follow this separator.
 std::size_t CsvFile::common_fields(std::size_t lines) const {
-    Cursor at{text_.data() + begin_, text_.data() + text_.size(), 1};
+    Cursor at{text_.begin() + begin_, text_.end(), 1};
     std::size_t first = 0;
     try {
         for (std::size_t k = 0; k < lines && next_record(at); ++k) {
@@ -205,7 +250,7 @@ std::size_t CsvFile::common_fields(std::size_t lines) const {
 /// A header is guessed where a field of the first record is neither a number nor missing, and the second record has
 /// numbers where the first has words.
 void CsvFile::find_names(const CsvOptions& options) {
-    Cursor at{text_.data() + begin_, text_.data() + text_.size(), 1};
+    Cursor at{text_.begin() + begin_, text_.end(), 1};
     if (!next_record(at)) throw UserError(path_ + " has no rows");
     const Cursor first_record = at;
     std::vector<std::string> first = fields(at);
@@ -227,8 +272,12 @@ void CsvFile::find_names(const CsvOptions& options) {
         for (std::size_t c = 0; c < first.size(); ++c) names_.push_back(std::to_string(c + 1));
         at = first_record;
     }
-    begin_ = static_cast<std::size_t>(at.at - text_.data());
+    begin_ = static_cast<std::size_t>(at.at - text_.begin());
     begin_line_ = at.line;
+}
+
+std::string CsvFile::separator_name() const {
+    return separator_ == '\t' ? "tab" : separator_ == ' ' ? "blank" : shown({&separator_, 1});
 }
 
 std::size_t CsvFile::column(const std::string& name_or_number) const {
@@ -236,7 +285,7 @@ std::size_t CsvFile::column(const std::string& name_or_number) const {
     if (found != names_.end()) {
         if (std::find(found + 1, names_.end(), name_or_number) != names_.end())
             throw UserError(path_ + " has several columns " + shown(name_or_number) +
-                            "; name them by number");
+                            "; give the number of the column, from 1");
         return static_cast<std::size_t>(found - names_.begin());
     }
     std::size_t number = 0;
@@ -247,12 +296,16 @@ std::size_t CsvFile::column(const std::string& name_or_number) const {
     constexpr std::size_t most = 30;
     for (std::size_t c = 0; c < std::min(most, names_.size()); ++c) there += (c > 0 ? ", " : "") + names_[c];
     throw UserError(path_ + " has no column " + shown(name_or_number) + "; there are " +
-                    std::to_string(names_.size()) + ": " + there + (names_.size() > most ? ", ..." : ""));
+                    std::to_string(names_.size()) + ": " + there + (names_.size() > most ? ", ..." : "") +
+                    (parsed_number(name_or_number) ? "; numbers of columns begin at 1" : ""));
+}
+
+std::string CsvFile::place(std::size_t line, std::size_t column) const {
+    return path_ + ", line " + std::to_string(line) + ", column " + shown(names_[column]) + ": ";
 }
 
 void CsvFile::refuse(const Cursor& at, std::size_t column, const std::string& what) const {
-    throw UserError(path_ + ", line " + std::to_string(at.line) + ", column " + shown(names_[column]) + ": " +
-                    what);
+    throw UserError(place(at.line, column) + what);
 }
 
 /// A number at the cursor: read in place where no quote begins there.
@@ -273,15 +326,16 @@ double CsvFile::number(Cursor& at, std::size_t column) const {
     const std::string_view written = field(at);
     if (is_missing(written))
         refuse(before, column,
-               "the cell is empty (" + shown(written) +
-                   "); a model needs every cell: remove the row, or leave "
-                   "the column out with --drop");
+               "the cell has no value (" + shown(written) +
+                   "); a model needs every cell: remove the row, or leave the column out with --drop");
     const std::optional<double> found = parsed_number(written);
     if (!found || !std::isfinite(*found))
         refuse(before, column,
                shown(written) +
-                   " is not a number; leave the column out with --drop, or name it "
-                   "with --target");
+                   (is_too_large(written) ? " is larger than any double"
+                    : found               ? " is infinite"
+                                          : " is not a number") +
+                   "; leave the column out with --drop, or name it with --target");
     return *found;
 }
 
@@ -293,10 +347,11 @@ CsvData CsvFile::read(const CsvColumns& wanted) const {
         places[wanted.inputs[k]] = static_cast<Index>(k);
     }
     if (wanted.target) roles[*wanted.target] = Role::target;
-    Cursor at{text_.data() + begin_, text_.data() + text_.size(), begin_line_};
-    const auto rows = static_cast<Index>(std::count(at.at, at.end, '\n') + 1);
+    Cursor at{text_.begin() + begin_, text_.end(), begin_line_};
+    const Index rows = lines_from(at.at, at.end);
     CsvData data;
     data.inputs.resize(static_cast<Index>(wanted.inputs.size()), rows);
+    prefer_large_pages(data.inputs.data(), static_cast<std::size_t>(data.inputs.size()) * sizeof(double));
     if (wanted.target) data.target.reserve(static_cast<std::size_t>(rows));
     Index row = 0;
     for (; next_record(at); ++row) {
@@ -311,13 +366,15 @@ CsvData CsvFile::read(const CsvColumns& wanted) const {
             const std::string_view written = field(at);
             if (roles[c] != Role::target) continue;
             if (is_missing(written))
-                refuse(before, c, "the target is empty (" + shown(written) + "); remove the row");
+                refuse(before, c, "the target has no value (" + shown(written) + "); remove the row");
             data.target.push_back(written);
+            data.lines.push_back(before.line);
         }
         if (c < roles.size() || at.more)
-            throw UserError(path_ + ", line " + std::to_string(line) + ": " +
-                            (at.more ? "more than " : std::to_string(c) + " fields, not ") +
-                            std::to_string(roles.size()) + " (separator " + shown({&separator_, 1}) + ")");
+            throw UserError(
+                path_ + ", line " + std::to_string(line) + ": " +
+                (at.more ? "more than " : std::to_string(c) + (c == 1 ? " field, not " : " fields, not ")) +
+                std::to_string(roles.size()) + " (separator " + separator_name() + ")");
     }
     data.inputs.conservativeResize(data.inputs.rows(), row);
     return data;

@@ -3,7 +3,9 @@
 #include <Eigen/Core>
 
 #include <cstddef>
+#include <cstdlib>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -35,6 +37,27 @@ struct CsvColumns {
 struct CsvData {
     Eigen::MatrixXd inputs{};              ///< inputs x rows
     std::vector<std::string_view> target;  ///< as written, of the file's text
+    std::vector<std::size_t> lines;        ///< of each row of the target, from 1
+};
+
+/// What a file holds, read at once. Not a std::string, which would write zeros over all of it first.
+class Text {
+public:
+    /// "-" is the standard input.
+    explicit Text(const std::string& path);
+
+    const char* begin() const { return held_.get(); }
+    const char* end() const { return held_.get() + size_; }
+    std::string_view view() const { return {held_.get(), size_}; }
+
+private:
+    struct Free {
+        void operator()(char* held) const { std::free(held); }
+    };
+    void reserve(std::size_t capacity);
+
+    std::unique_ptr<char, Free> held_{};
+    std::size_t size_ = 0, capacity_ = 0;
 };
 
 /// A file of comma-separated values (RFC 4180, and what is found in the wild): fields in quotes, line ends of either
@@ -47,7 +70,8 @@ public:
 
     const std::string& path() const { return path_; }
     bool has_header() const { return has_header_; }
-    char separator() const { return separator_; }
+    /// For messages.
+    std::string separator_name() const;
     /// One per column; "1", "2", ... without a header.
     const std::vector<std::string>& names() const { return names_; }
     std::size_t columns() const { return names_.size(); }
@@ -56,6 +80,8 @@ public:
 
     /// Inputs must be numbers. A missing cell is refused by line and column.
     CsvData read(const CsvColumns& wanted) const;
+    /// "data.csv, line 3, column 'a': "
+    std::string place(std::size_t line, std::size_t column) const;
 
 private:
     struct Cursor;
@@ -72,7 +98,7 @@ private:
     void find_names(const CsvOptions& options);
 
     std::string path_;
-    std::string text_;
+    Text text_;
     char separator_ = ',';
     bool has_header_ = false;
     std::vector<std::string> names_;
@@ -81,8 +107,14 @@ private:
     mutable std::deque<std::string> unescaped_{};  ///< fields in quotes that held quotes
 };
 
-/// Whether a field is a number, and which.
+/// Whether a field is a number of a double, and which.
 std::optional<double> parsed_number(std::string_view field);
+
+/// Whether a field is written as a number that no double holds, as 1e400.
+bool is_too_large(std::string_view field);
+
+/// A field for messages: in quotes, no control characters, not too long.
+std::string shown(std::string_view field);
 
 /// Whether a field stands for no value: empty, NA, NaN, null, ?.
 bool is_missing(std::string_view field);

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "text.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -10,7 +11,7 @@ namespace {
 
 std::string json_text(const std::string& text) {
     std::string out = "\"";
-    for (const char c : text) {
+    for (const char c : valid_utf8(text)) {
         const auto byte = static_cast<unsigned char>(c);
         if (c == '"' || c == '\\') out += '\\';
         if (byte < ' ') {
@@ -60,11 +61,29 @@ std::string json_kernels(const Regression& model) {
     return out + "]";
 }
 
+std::string json_certificate(const Certificate& one) {
+    const auto field = [](const char* name, double value) {
+        return std::string(", \"") + name + "\": " + json_number(value);
+    };
+    std::string out = "{\"of\": " + json_text(one.of) + ", \"status\": " + json_text(one.status) +
+                      ", \"kernels\": " + std::to_string(one.kernels) + field("residual", one.residual) +
+                      field("tolerance", one.tolerance) +
+                      ", \"certified\": " + (one.certified ? "true" : "false");
+    if (one.certified)
+        out += field("dual_value", one.dual) + field("primal_value", one.primal) +
+               field("relative_gap", kernelet::relative_gap(one.primal, one.dual)) +
+               field("max_violation", one.violation) + field("support_measure", one.support) +
+               field("integration_error", one.integration);
+    return out + "}";
+}
+
 void print_json(const StoredModel& stored) {
     const Description& about = stored.about;
-    std::string out =
-        "{\"target\": " + json_text(about.target) + ", \"inputs\": " + json_list(about.inputs, json_text) +
-        ", \"command\": " + json_text(about.made_by) + ", \"report\": " + json_list(about.report, json_text);
+    std::string out = "{\"target\": " + json_text(about.target) +
+                      ", \"inputs\": " + json_list(about.inputs, json_text) +
+                      ", \"command\": " + json_text(about.made_by) +
+                      ", \"certificate\": " + json_list(about.certificates, json_certificate) +
+                      ", \"report\": " + json_list(about.report, json_text);
     if (const Regression* model = stored.regression()) {
         out += ", \"kernel\": " + json_text(std::string(model->kernel().held_name())) +
                ", \"loss\": " + json_text(model->loss()) +
@@ -95,7 +114,11 @@ void print_kernels(const Regression& model, const std::vector<std::string>& inpu
     std::printf(" %12s %10s %7s\n", "coefficient", "error", "share");
     for (Index j = 0; j < model.size(); ++j) {
         std::printf("%6td", j + 1);
-        for (Index c = 0; c < d; ++c) std::printf(" %14.6g", centers(c, j));
+        for (Index c = 0; c < d; ++c)
+            std::printf(" %14s",
+                        center_text(centers(c, j),
+                                    widths.rows() > 0 ? widths(std::min(c, widths.rows() - 1), j) : 1.0)
+                            .c_str());
         std::printf("%s", model.dimension() > d ? "  ..." : "");
         for (Index r = 0; r < std::min(widths.rows(), d); ++r) std::printf(" %12.5g", widths(r, j));
         std::printf(" %12.5g", model.coefficients()(j, 0));
@@ -121,20 +144,23 @@ int inspect(const std::string& path, bool json) {
     }
     const Description& about = stored.about;
     if (const Regression* model = stored.regression()) {
-        std::printf("%s of %td inputs: %td %s kernels, %s loss\n\n", about.target.c_str(), model->dimension(),
-                    model->size(), std::string(model->kernel().held_name()).c_str(), model->loss().c_str());
+        const std::string kernel = std::string(model->kernel().held_name()) + " kernel";
+        std::printf("%s as a function of %s: %s, %s loss\n\n", about.target.c_str(),
+                    counted(model->dimension(), "input").c_str(), counted(model->size(), kernel).c_str(),
+                    model->loss().c_str());
         print_kernels(*model, about.inputs);
     } else {
         const Classifier& ensemble = *stored.classifier();
-        std::printf("%s, %zu classes of %td inputs: %td classifiers share %td kernels, %s loss\n",
-                    about.target.c_str(), ensemble.classes().size(), ensemble.dimension(),
-                    ensemble.classifiers(), ensemble.size(), ensemble.loss().c_str());
+        std::printf("%s as one of %zu classes by %s: %s with %s in all, %s loss\n", about.target.c_str(),
+                    ensemble.classes().size(), counted(ensemble.dimension(), "input").c_str(),
+                    counted(ensemble.classifiers(), "classifier").c_str(),
+                    counted(ensemble.size(), "kernel").c_str(), ensemble.loss().c_str());
         for (Index k = 0; k < ensemble.classifiers(); ++k) {
-            const kernelet::Opponents& who = ensemble.opponents()[static_cast<std::size_t>(k)];
+            const kernelet::Opponents& pair = ensemble.opponents()[static_cast<std::size_t>(k)];
             std::printf("\n%s against %s\n",
-                        ensemble.classes()[static_cast<std::size_t>(who.positive)].c_str(),
-                        who.negative ? ensemble.classes()[static_cast<std::size_t>(*who.negative)].c_str()
-                                     : "the rest");
+                        ensemble.classes()[static_cast<std::size_t>(pair.positive)].c_str(),
+                        pair.negative ? ensemble.classes()[static_cast<std::size_t>(*pair.negative)].c_str()
+                                      : "the rest");
             print_kernels(ensemble.classifier(k), about.inputs);
         }
     }

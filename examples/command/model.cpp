@@ -1,10 +1,14 @@
 #include "model.hpp"
 
 #include "csv.hpp"
+#include "text.hpp"
 
-#include <charconv>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -74,10 +78,12 @@ std::string unescaped(std::string_view text) {
     return out;
 }
 
-std::string short_number(double value, int digits = 5) {
-    char buffer[32];
-    std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-    return buffer;
+std::string text_of(const Certificate& one) {
+    std::string out = "certificate " + std::to_string(one.kernels) + (one.certified ? " 1" : " 0");
+    for (const double value :
+         {one.residual, one.tolerance, one.dual, one.primal, one.violation, one.support, one.integration})
+        out += " " + number_text(value, "%.17g");
+    return out + "\nof " + escaped(one.of) + "\nstatus " + escaped(one.status) + "\n";
 }
 
 std::string text_of(const Description& about) {
@@ -85,13 +91,15 @@ std::string text_of(const Description& about) {
                       escaped(about.target) + "\n";
     for (const std::string& name : about.inputs) out += "input " + escaped(name) + "\n";
     for (const std::string& line : about.report) out += "report " + escaped(line) + "\n";
+    for (const Certificate& one : about.certificates) out += text_of(one);
     const AlphaGrid& alpha = about.alpha;
     if (alpha.values.size() > 0) {
-        out += "alpha " + short_number(alpha.z_lo, 17) + " " + short_number(alpha.z_hi, 17) + " " +
-               short_number(alpha.w_lo, 17) + " " + short_number(alpha.w_hi, 17) + "\n";
+        out += "alpha " + number_text(alpha.z_lo, "%.17g") + " " + number_text(alpha.z_hi, "%.17g") + " " +
+               number_text(alpha.w_lo, "%.17g") + " " + number_text(alpha.w_hi, "%.17g") + "\n";
         for (Index i = 0; i < alpha.values.rows(); ++i) {
             out += "row";
-            for (Index j = 0; j < alpha.values.cols(); ++j) out += " " + short_number(alpha.values(i, j), 4);
+            for (Index j = 0; j < alpha.values.cols(); ++j)
+                out += " " + number_text(alpha.values(i, j), "%.4g");
             out += "\n";
         }
     }
@@ -110,6 +118,52 @@ std::vector<double> numbers_of(const std::string& rest) {
     return out;
 }
 
+Certificate certificate_of(const std::string& rest) {
+    const std::vector<double> values = numbers_of(rest);
+    if (values.size() != 9)
+        throw UserError("the description of the model needs nine numbers per certificate");
+    return {{},
+            {},
+            static_cast<Index>(values[0]),
+            values[1] != 0.0,
+            values[2],
+            values[3],
+            values[4],
+            values[5],
+            values[6],
+            values[7],
+            values[8]};
+}
+
+/// One line of a description; rows of alpha are gathered.
+void read_line(const std::string& line, Description& about, std::vector<std::vector<double>>& rows) {
+    const std::size_t blank = line.find(' ');
+    const std::string word = line.substr(0, blank),
+                      rest = blank == std::string::npos ? "" : line.substr(blank + 1);
+    if (word == "command") about.made_by = unescaped(rest);
+    if (word == "target") about.target = unescaped(rest);
+    if (word == "input") about.inputs.push_back(unescaped(rest));
+    if (word == "report") about.report.push_back(unescaped(rest));
+    if (word == "row") rows.push_back(numbers_of(rest));
+    if (word == "certificate") about.certificates.push_back(certificate_of(rest));
+    if (word == "of" && !about.certificates.empty()) about.certificates.back().of = unescaped(rest);
+    if (word == "status" && !about.certificates.empty()) about.certificates.back().status = unescaped(rest);
+    if (word != "alpha") return;
+    const std::vector<double> ends = numbers_of(rest);
+    if (ends.size() != 4) throw UserError("the description of the model needs four ends of alpha");
+    about.alpha = {ends[0], ends[1], ends[2], ends[3], {}};
+}
+
+Matrix matrix_of(const std::vector<std::vector<double>>& rows) {
+    Matrix out(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows.front().size()));
+    for (Index i = 0; i < out.rows(); ++i) {
+        const std::vector<double>& row = rows[static_cast<std::size_t>(i)];
+        if (row.size() != rows.front().size()) throw UserError("the rows of alpha differ in length");
+        for (Index j = 0; j < out.cols(); ++j) out(i, j) = row[static_cast<std::size_t>(j)];
+    }
+    return out;
+}
+
 /// Everything after the model. A file without it is a model that another program saved.
 Description description_of(std::istream& stream, Index dimension) {
     Description about;
@@ -119,20 +173,8 @@ Description description_of(std::istream& stream, Index dimension) {
     const bool there = line == "kernelet description 1";
     bool ended = false;
     while (there && !ended && std::getline(stream, line)) {
-        const std::size_t blank = line.find(' ');
-        const std::string word = line.substr(0, blank),
-                          rest = blank == std::string::npos ? "" : line.substr(blank + 1);
-        if (word == "command") about.made_by = unescaped(rest);
-        if (word == "target") about.target = unescaped(rest);
-        if (word == "input") about.inputs.push_back(unescaped(rest));
-        if (word == "report") about.report.push_back(unescaped(rest));
-        if (word == "row") rows.push_back(numbers_of(rest));
-        if (word == "alpha") {
-            const std::vector<double> ends = numbers_of(rest);
-            if (ends.size() != 4) throw UserError("the description of the model needs four ends of alpha");
-            about.alpha = {ends[0], ends[1], ends[2], ends[3], {}};
-        }
-        ended = word == "end";
+        read_line(line, about, rows);
+        ended = line == "end";
     }
     if (there && !ended) throw UserError("the description after the model is cut off");
     if (about.inputs.empty())
@@ -141,14 +183,7 @@ Description description_of(std::istream& stream, Index dimension) {
     if (static_cast<Index>(about.inputs.size()) != dimension)
         throw UserError("the description of the model names " + std::to_string(about.inputs.size()) +
                         " inputs; it has " + std::to_string(dimension));
-    for (const auto& row : rows)
-        if (row.size() != rows.front().size()) throw UserError("the rows of alpha differ in length");
-    if (!rows.empty()) {
-        about.alpha.values.resize(static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()));
-        for (Index i = 0; i < about.alpha.values.rows(); ++i)
-            for (Index j = 0; j < about.alpha.values.cols(); ++j)
-                about.alpha.values(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-    }
+    about.alpha.values = matrix_of(rows);
     return about;
 }
 
@@ -167,7 +202,7 @@ Heading heading_of(const std::string& path, const std::string& text) {
         if (line.find("kernelet ensemble") == 0) heading.ensemble = true;
         if (line.rfind("family ", 0) == 0) heading.family = line.substr(7);
     }
-    if (heading.family.empty()) throw UserError(path + " is no model of kernelet");
+    if (heading.family.empty()) throw UserError(path + " is no model of kernelet; `kernelet fit` writes one");
     return heading;
 }
 
@@ -177,11 +212,28 @@ std::string read_text(const std::string& path) {
         text << std::cin.rdbuf();
         return text.str();
     }
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) throw UserError(path + " is a folder, not a model");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw UserError("cannot open " + path + ": " + std::strerror(errno));
     text << file.rdbuf();
     return text.str();
 }
+
+/// Where a file is written: beside its own place, to be renamed; a device or a pipe in its place. Links are followed.
+struct Destination {
+    std::string named{}, written{};
+
+    explicit Destination(const std::string& path) : named(path) {
+        namespace fs = std::filesystem;
+        std::error_code ignored;
+        if (fs::is_directory(path, ignored)) throw UserError("cannot write " + path + ": it is a folder");
+        if (fs::is_symlink(path, ignored) && fs::exists(path, ignored))
+            named = fs::canonical(path, ignored).string();
+        const bool special = fs::exists(named, ignored) && !fs::is_regular_file(named, ignored);
+        written = special ? named : named + "." + std::to_string(getpid()) + ".part";
+    }
+};
 
 }  // namespace
 
@@ -207,18 +259,32 @@ void write_text(const std::string& path, const std::string& text) {
         if (!std::cout) throw UserError("cannot write to the standard output");
         return;
     }
-    const std::string beside = path + ".part";
+    const Destination to(path);
     {
-        std::ofstream file(beside, std::ios::binary);
-        if (!file) throw UserError("cannot write " + path + ": " + std::strerror(errno));
-        file << text << std::flush;
+        errno = 0;
+        std::ofstream file(to.written, std::ios::binary);
+        if (file) file << text << std::flush;
         if (!file) {
-            std::remove(beside.c_str());
-            throw UserError("cannot write " + path + ": " + std::strerror(errno));
+            const std::string why = std::strerror(errno);
+            if (to.written != to.named) std::remove(to.written.c_str());
+            throw UserError("cannot write " + path + ": " + why);
         }
     }
-    if (std::rename(beside.c_str(), path.c_str()) != 0)
+    if (to.written != to.named && std::rename(to.written.c_str(), to.named.c_str()) != 0) {
+        const std::string why = std::strerror(errno);
+        std::remove(to.written.c_str());
+        throw UserError("cannot write " + path + ": " + why);
+    }
+}
+
+void check_writable(const std::string& path) {
+    if (path == "-") return;
+    const Destination to(path);
+    if (to.written == to.named) return;
+    errno = 0;
+    if (!std::ofstream(to.written, std::ios::binary))
         throw UserError("cannot write " + path + ": " + std::strerror(errno));
+    std::remove(to.written.c_str());
 }
 
 void save_model(const std::string& path, const StoredModel& stored) {
@@ -240,7 +306,8 @@ StoredModel load_model(const std::string& path) {
             if (heading.ensemble) return {converted(any, load<EnsembleModel<Kernel, std::string>>(stream))};
             return {converted(any, load<SparseKernelModel<Kernel>>(stream))};
         } catch (const FormatError& error) {
-            throw UserError(path + ": " + error.what());
+            const std::string what = error.what(), begin = "kernelet: model file, ";
+            throw UserError(path + ", " + (what.rfind(begin, 0) == 0 ? what.substr(begin.size()) : what));
         }
     });
     stored.about = description_of(stream, stored.dimension());

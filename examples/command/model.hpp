@@ -22,12 +22,24 @@ struct AlphaGrid {
     Matrix values{};                        ///< widths x centers
 };
 
+/// What a fit, or one of several classifiers, proved and how it ended: kernelet::Certificate and more, for the page and
+/// for JSON.
+struct Certificate {
+    std::string of{};  ///< "a against b" of classifiers
+    std::string status{};
+    Index kernels{};
+    bool certified{};  ///< the values from `dual` on mean something
+    double residual{}, tolerance{};
+    double dual{}, primal{}, violation{}, support{}, integration{};
+};
+
 /// What the file of a model says beside the model.
 struct Description {
-    std::string made_by{};              ///< the command line
-    std::string target{};               ///< the name of the column
-    std::vector<std::string> inputs{};  ///< the names of the columns
-    std::vector<std::string> report{};  ///< lines
+    std::string made_by{};                    ///< the command line
+    std::string target{};                     ///< the name of the column
+    std::vector<std::string> inputs{};        ///< the names of the columns
+    std::vector<std::string> report{};        ///< lines
+    std::vector<Certificate> certificates{};  ///< one, or one per classifier
     AlphaGrid alpha{};
 };
 
@@ -46,7 +58,7 @@ struct StoredModel {
 std::vector<std::string> kernel_names();
 AnyKernel kernel_of(std::string_view name);
 
-/// "-" is the standard input and output. Files are replaced only when all is written.
+/// "-" is the standard input and output.
 void save_model(const std::string& path, const StoredModel& stored);
 StoredModel load_model(const std::string& path);
 
@@ -54,7 +66,10 @@ StoredModel load_model(const std::string& path);
 void export_model(const std::string& path, const StoredModel& stored,
                   const kernelet::CExportOptions& options);
 
-/// Writes a file, or the standard output for "-".
+/// Writes a file, or the standard output for "-". A device or a pipe is written to; a file is replaced at the end.
 void write_text(const std::string& path, const std::string& text);
+
+/// Throws UserError where write_text() would fail: before a long fit, not after it.
+void check_writable(const std::string& path);
 
 }  // namespace command

@@ -2,16 +2,12 @@
 
 #include <Eigen/Core>
 
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace command {
 
 using Eigen::Index;
-
-/// For text inside HTML and SVG.
-std::string html_text(const std::string& text);
 
 /// An axis: from lo to hi, in a plot spaced evenly or in the logarithm.
 struct Axis {
@@ -22,7 +18,18 @@ struct Axis {
     /// With some room, or around a value where there is only one.
     static Axis around(double lo, double hi, std::string title);
     double fraction(double value) const;
-    std::vector<double> ticks() const;
+    /// Places of the marks and what is written at them.
+    struct Tick {
+        double at;
+        std::string text;
+    };
+    std::vector<Tick> ticks() const;
+};
+
+/// A cell of a picture: a class of the style sheet, and how strong it is, from 0 to 1.
+struct Cell {
+    std::string style{};
+    double strength = 0.0;
 };
 
 /// A picture of two axes as inline SVG. Colors are classes of the page's style sheet, so that it follows light and dark.
@@ -32,23 +39,26 @@ public:
 
     void line(const Eigen::VectorXd& x, const Eigen::VectorXd& y, const std::string& style);
     void points(const Eigen::VectorXd& x, const Eigen::VectorXd& y, const std::string& style,
-                double radius = 2.0);
+                double radius = 1.7);
     void band(const Eigen::VectorXd& x, const Eigen::VectorXd& lo, const Eigen::VectorXd& hi,
               const std::string& style);
     /// Half axes in the units of the plot.
     void ellipse(double x, double y, double half_x, double half_y, const std::string& style);
-    /// Cells of a matrix over the whole plot, row 0 at the bottom: blue below zero, red above, as strong as the value
-    /// relative to the largest.
-    void cells(const Eigen::MatrixXd& values);
+    /// A grid over the whole plot, by rows, the lowest row first.
+    void cells(const std::vector<Cell>& grid, Index columns);
     std::string svg() const;
 
 private:
     double across(double x) const;
     double up(double y) const;
+    std::string axes() const;
 
     Axis x_, y_;
     std::string title_;
     std::string body_;
 };
+
+/// Below zero "below", above zero "above", as strong as the value relative to the largest, to a power.
+std::vector<Cell> signed_cells(const Eigen::MatrixXd& values, double power);
 
 }  // namespace command
