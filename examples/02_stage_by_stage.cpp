@@ -1,5 +1,5 @@
-// The same chirp as in 01_quickstart.cpp, with each stage of the fit called by hand: what estimator.hpp
-// composes. Everything is in the units of the data here: nothing is scaled, and the tolerance is chosen by
+// The chirp of 01_quickstart.cpp, with each stage of the fit called directly; estimator.hpp composes these
+// stages. Everything is in the units of the data here: nothing is scaled, and the tolerance is chosen by
 // hand.
 #include <kernelet/kernelet.hpp>
 

@@ -1,4 +1,4 @@
-// A kernel of one's own: a small class with five members, and everything works with it. Here a Cauchy bump,
+// A user-defined kernel: a small class with five members, with which everything works. Here a Cauchy bump,
 // 1/(1 + r²/w²), whose tails are heavier than a Gaussian's.
 #include <kernelet/kernelet.hpp>
 

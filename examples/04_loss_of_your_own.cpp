@@ -1,4 +1,4 @@
-// A loss of one's own: a value, a derivative, and what a tolerance means. Here log cosh, which is quadratic
+// A user-defined loss: a value, a derivative, and what a tolerance means. Here log cosh, which is quadratic
 // for small residuals and forgives large ones, on data of which one sample in ten is wrong.
 #include <kernelet/kernelet.hpp>
 

@@ -38,7 +38,7 @@ Moons two_moons(Eigen::Index n, unsigned seed) {
     return moons;
 }
 
-/// The best that anybody could do: decides by the densities that two_moons() draws from,
+/// The optimal (Bayes) classifier: decides by the densities that two_moons() draws from,
 /// ∫ exp(−‖x − moon(t)‖²/2σ²) dt.
 Eigen::VectorXd best_decisions(const Eigen::MatrixXd& x) {
     constexpr int steps = 200;

@@ -1,4 +1,4 @@
-// A fit that says how far it is, and one that is stopped: the best model so far is returned.
+// A fit that reports its progress, and one that is stopped: the best model so far is returned.
 #include <kernelet/kernelet.hpp>
 
 #include <cmath>

@@ -175,7 +175,7 @@ TEST_CASE("a query that is not a number", "[bad_input]") {
     CHECK_THAT(refusal([&] { fit.field(0.1, -2.0); }), ContainsSubstring("w = -2"));
 }
 
-/// What any fit must be, however odd its data.
+/// The properties of every fit, however odd its data.
 template <class Fit>
 void check_sensible(const Fit& fit, const Matrix& x) {
     CHECK(fit.model.predict(x).allFinite());
@@ -247,7 +247,7 @@ TEST_CASE("a coordinate that never changes does no harm", "[bad_input]") {
     const auto fit = quick({.tolerance = 0.02}).fit(x, y);
     check_sensible(fit, x);
     CHECK(fit.report.residual <= 0.1);
-    // The model does not fall off a cliff beside the plane of the samples.
+    // The model does not jump next to the plane of the samples.
     Matrix beside = x;
     beside.row(1).array() += 1e-6;
     CHECK((fit.model.predict(beside) - fit.model.predict(x)).cwiseAbs().maxCoeff() <= 1e-3);

@@ -23,7 +23,7 @@ using kernelet::Index;
 using kernelet::Matrix;
 using kernelet::Vector;
 
-/// A kernel of x − z without a gradient of its own.
+/// A kernel of x − z that does not define its gradient.
 struct Plain {
     static constexpr std::string_view name = "plain";
     static constexpr bool translation_invariant = true;

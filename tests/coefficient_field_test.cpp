@@ -20,7 +20,7 @@ using kernelet::Matrix;
 using kernelet::Vector;
 using support::refusal;
 
-/// Σ λ_i exp(−‖(x_i − z)/w‖²/2), each coordinate with a width of its own.
+/// Σ λ_i exp(−‖(x_i − z)/w‖²/2), one width per coordinate.
 Vector scalar_sum(const Matrix& x, const Matrix& lambda, const Vector& z, const Vector& widths) {
     Vector sum = Vector::Zero(lambda.rows());
     for (Index i = 0; i < x.cols(); ++i)

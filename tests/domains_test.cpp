@@ -289,7 +289,7 @@ TEST_CASE("a rule keeps to its budget, or there is none", "[domains]") {
         before = rule->nodes.cols();
     }
     CHECK(none);
-    // As fine as the kernel needs and no finer.
+    // The rule is only as fine as the kernel needs.
     CHECK(box.rule(1'000'000)->nodes.cols() < 10000);
     CHECK_FALSE(Box(Vector::Zero(8), Vector::Ones(8), Interval{0.05, 1.0}).rule(8192).has_value());
     CHECK_FALSE(AroundSamples(support::uniforms(5, 10, 1), {0.1, 1.0}).rule(8192).has_value());
@@ -425,7 +425,7 @@ TEST_CASE("an invalid domain is refused, and the argument named", "[domains]") {
     CHECK_THAT(refusal([&] { CandidateCenters(holed, good); }), ContainsSubstring("centers(1, 3)"));
 }
 
-/// Member by member, for a kernel with a width a coordinate as well.
+/// Member by member, also for a kernel with one width per coordinate.
 template <class Omega>
 void check_held(const Omega& domain) {
     static_assert(kernelet::Domain<AnyDomain>);

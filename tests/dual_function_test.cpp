@@ -223,7 +223,7 @@ TEST_CASE("weak duality: g is below the cost of every feasible alpha", "[dual_fu
             highest = std::max(highest, evaluate_dual(problem, lambda, q).value);
         }
         CHECK(highest <= cost);
-        CHECK(highest > 0.0);  // and some λ says something
+        CHECK(highest > 0.0);  // some λ gives a positive bound
     }
 }
 

@@ -270,7 +270,7 @@ TEST_CASE("a regularization path: support shrinks as sparsity grows", "[estimato
         CHECK(rows[k].support_measure < rows[k - 1].support_measure);
     }
     for (const auto& row : rows) CHECK(row.relative_gap <= 1e-3);
-    // the same γ as a fit of its own
+    // the same γ as a separate fit
     const auto alone = Estimator(Options{.sparsity = 2.0}).fit(signal.x, signal.y);
     CHECK(rows[2].gamma == Approx(alone.report.gamma).epsilon(1e-9));
 }

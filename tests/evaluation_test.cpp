@@ -211,7 +211,7 @@ TEST_CASE("a trend is fitted as columns that the ridge leaves out", "[evaluation
     SearchProblem problem = support::squared_problem(wide(d), points, s.y, s.weights, {.ridge = ridge});
     problem.trend = trend;
     LevenbergMarquardt<> lm(problem);
-    // the same with columns √w and √w x beside √w φ
+    // with a trend: columns √w and √w x next to √w φ
     const DenseLeastSquares dense(s.x, s.y, s.weights, s.nodes, ridge);
     const Index n = s.x.cols(), t = trend == Trend::linear ? 1 + d : 1;
     Matrix design = Matrix::Zero(dense.phi.rows(), 4 + t);

@@ -95,7 +95,7 @@ Matrix largest_partial_sums(const SparseKernelModel<Kernel>& model, const Matrix
     return largest.cwiseMax((sum.colwise() + model.offset()).cwiseAbs());
 }
 
-/// A model and what the library says of it at some points, whatever its kernel.
+/// A model and the library's values of it at some points, whatever its kernel.
 struct Case {
     std::string name{};
     std::function<std::string(const CExportOptions&)> text{};
@@ -118,7 +118,7 @@ Case case_of(const SparseKernelModel<Kernel>& model, std::string name) {
             model.gradient(x)};
 }
 
-/// What C makes of the points of a case: values q x n, gradients d q x n.
+/// The results of the C code at the points of a case: values q x n, gradients d q x n.
 template <class Scalar>
 std::pair<Matrix, Matrix> evaluated(const CompiledC& library, const Case& test) {
     using Columns = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
@@ -170,7 +170,7 @@ const std::vector<CExportOptions> variants{{.scalar = CScalar::float64, .functio
                                            {.scalar = CScalar::float32, .functions = CFunctions::library},
                                            {.scalar = CScalar::float32, .functions = CFunctions::own}};
 
-/// Whether there is nothing to compile with, which a test then says.
+/// Whether there is no compiler; a test then warns.
 bool without_compiler() {
     if (support::has_c_compiler()) return false;
     WARN("no cc: what is exported was not compiled");
@@ -237,7 +237,7 @@ struct Cauchy {
     }
 };
 
-/// Of points or of differences: the same values.
+/// The C form by points or by differences, with equal values.
 kernelet::CKernel cauchy_of(bool points) {
     const std::string difference = points ? "x[c] - z[c]" : "r[c]";
     const std::string sum = "real s = 1.0;\n for (int c = 0; c < d; ++c) { const real t = " + difference +
@@ -256,7 +256,7 @@ kernelet::CKernel c_kernel(const Cauchy&, Index /*dimension*/) { return cauchy_o
 struct CauchyOfPoints : Cauchy {};
 kernelet::CKernel c_kernel(const CauchyOfPoints&, Index /*dimension*/) { return cauchy_of(true); }
 
-/// It says how to make a value, but no gradient.
+/// A kernel whose C form has a value but no gradient.
 struct WithoutSlopes : Cauchy {};
 kernelet::CKernel c_kernel(const WithoutSlopes&, Index /*dimension*/) {
     kernelet::CKernel kernel = cauchy_of(false);
@@ -368,7 +368,7 @@ TEST_CASE("few kernels, none, many, and inputs that are no numbers", "[export_c]
 
 // ensembles
 
-/// Models of different scalings; every other one has the kernels of the first in another order beside its own.
+/// Models of different scalings; every other one has the kernels of the first in another order, and its own.
 template <class Kernel>
 std::vector<SparseKernelModel<Kernel>> classifiers(Index count, bool linear, bool offsets) {
     std::vector<SparseKernelModel<Kernel>> models;
@@ -395,7 +395,7 @@ Matrix points_of(const Ensemble& ensemble, Index n) {
         .template cast<double>();
 }
 
-/// An ensemble, and what the library says of it at some points, each by itself: which kernels are skipped depends on the
+/// An ensemble, and the library's values of it at some points, each by itself: which kernels are skipped depends on the
 /// points that are asked about together.
 struct EnsembleCase {
     std::string name{};

@@ -72,7 +72,7 @@ TEST_CASE("A path ends at max_kernels and stops when told") {
     CHECK(stopped.size() >= 1);
 }
 
-/// What is left of sample i by a fit to the others, of as many kernels.
+/// The residual of sample i under a fit to the others with as many kernels.
 double refitted_residual(const Bumps& data, Index i, Index kernels) {
     const Index n = data.y.size();
     Matrix x(1, n - 1);

@@ -245,7 +245,7 @@ TEST_CASE("kernel ridge: float, rows and blocks", "[kernel_ridge]") {
 }
 
 TEST_CASE("kernel ridge: the same bits with any number of threads", "[kernel_ridge]") {
-    // So many outputs and samples that Eigen would share a product of two matrices out among threads.
+    // Enough outputs and samples that Eigen would divide a product of two matrices among threads.
     const Matrix x = support::uniforms(1, 400, 17);
     const Matrix y = support::normals(8, 400, 18);
     for (const auto& widths : {std::vector<double>{0.02, 0.1}, std::vector<double>{0.05}}) {

@@ -582,7 +582,7 @@ TEST_CASE("a dictionary refuses families that do not share their parameters", "[
     CHECK_THAT(support::refusal([] { Dictionary<Secretive>{}; }), ContainsSubstring("of secretive"));
     CHECK_THAT(support::refusal([] { Dictionary<Gaussian, Sided>{}; }), ContainsSubstring("of sided"));
     STATIC_REQUIRE(Listable<Gaussian, kernelet::Sinc>);
-    STATIC_REQUIRE_FALSE(Listable<Gaussian, kernelet::Polynomial>);  // has a shape of its own
+    STATIC_REQUIRE_FALSE(Listable<Gaussian, kernelet::Polynomial>);  // has a shape itself
     STATIC_REQUIRE_FALSE(Listable<Gaussian, Mixed>);
 }
 

@@ -39,7 +39,7 @@ Matrix gram(const Matrix& x, double width) {
     return k;
 }
 
-/// What a removal minimises, ‖A a − b‖² over the columns kept, by a dense solve of its own.
+/// The cost that a removal minimises, ‖A a − b‖² over the columns kept, by a separate dense solve.
 struct Brute {
     Matrix a, b;
 
@@ -175,7 +175,7 @@ Index not_cheapest(const support::Chirp& signal, double width, double jitter) {
         const auto taken =
             std::find(kept.begin(), kept.end(), path.ranking()[static_cast<std::size_t>(count - 1)]);
         REQUIRE(taken != kept.end());
-        // Costs that are equal to three digits may be told apart either way.
+        // Costs that are equal to three digits may be ordered either way.
         if (cost(taken - kept.begin()) > cost.minCoeff() * 1.001L) ++wrong;
         kept.erase(taken);
     }
@@ -322,7 +322,7 @@ TEST_CASE("komp: float, rows and blocks", "[komp]") {
 }
 
 TEST_CASE("komp: the same bits with any number of threads", "[komp]") {
-    // So many outputs and samples that Eigen would share a product of two matrices out among threads.
+    // Enough outputs and samples that Eigen would divide a product of two matrices among threads.
     const Matrix x = support::uniforms(1, 400, 16);
     const Matrix y = support::normals(8, 400, 17);
     for (const auto projection : {KompProjection::samples, KompProjection::rkhs}) {

@@ -42,7 +42,7 @@ Matrix apart(Index d, Index count) {
     return nodes;
 }
 
-/// The same least squares with the whole design in memory.
+/// The least-squares solution with the whole design matrix in memory.
 Matrix dense(const Matrix& x, const Matrix& nodes, const Matrix& y, const Vector& weights, double ridge) {
     const Index n = x.cols(), k = nodes.cols();
     Matrix stacked = Matrix::Zero(n + k, k);

@@ -43,7 +43,7 @@ struct ThirdDecile : kernelet::QuantileLoss {
     ThirdDecile() : QuantileLoss(0.3) {}
 };
 
-/// A loss of one's own, ℓ = log cosh(ŷ − y), with what is required and nothing else.
+/// A user-defined loss, ℓ = log cosh(ŷ − y), with only the required members.
 struct LogCosh {
     static constexpr std::string_view name = "log_cosh";
     double value(double prediction, double target) const {
@@ -282,7 +282,7 @@ TEMPLATE_TEST_CASE("a loss outside the box of Algorithm 1 exceeds its bound", "[
             }
 }
 
-/// What a feasible set is made of, for brute force.
+/// The parts of a feasible set, for brute force.
 struct Setting {
     Index outputs{}, n{};
     Scope scope{};
@@ -562,7 +562,7 @@ TEMPLATE_TEST_CASE("outside of the barrier cone is minus infinity, but for round
     }
 }
 
-/// What is required of a loss and nothing of its closed forms.
+/// A loss with only the required members and no closed forms.
 template <class Loss>
 struct Bare {
     static constexpr std::string_view name = Loss::name;

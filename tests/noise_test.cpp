@@ -72,7 +72,7 @@ TEST_CASE("repeated places speak for themselves, however rough the signal", "[no
     for (const Index repeats : {2, 5}) {
         const Index places = 300 / repeats;
         const Matrix at = support::uniforms(1, places, 4);
-        const Matrix signal = 10.0 * support::normals(1, places, 5);  // white: neighbours say nothing
+        const Matrix signal = 10.0 * support::normals(1, places, 5);  // white: neighbours give no information
         Matrix x(1, places * repeats), y(1, places * repeats);
         for (Index i = 0; i < x.cols(); ++i) {
             x(0, i) = at(0, i % places);
@@ -175,7 +175,7 @@ TEST_CASE("repeated samples tell of noise that changes its size", "[noise]") {
     const double repeated = std::sqrt(squares / static_cast<double>(places));
     CHECK(kernelet::detail::replicate_noise(x, y).deviation == Approx(repeated));
     CHECK(kernelet::detail::noise_deviation(x, y) >= repeated * (1.0 - 1e-12));
-    // Too few of them, or none, say nothing.
+    // Too few replicates, or none, give no estimate.
     CHECK(kernelet::detail::replicate_noise(x.leftCols(18), y.leftCols(18)).deviation == 0.0);
     Matrix apart = x;
     apart.row(0) = Vector::LinSpaced(2 * places, 0.0, 6.0).transpose();

@@ -42,7 +42,7 @@ using Binary = kernelet::SparseKernelModel<Gaussian>;
 template <class Label>
 using Ensemble = kernelet::EnsembleModel<Gaussian, Label>;
 
-/// A Gaussian that counts the values it is asked for.
+/// A Gaussian that counts the values it computes.
 struct Counted : Gaussian {
     static std::atomic<Index>& count() {
         static std::atomic<Index> values{0};
@@ -114,7 +114,7 @@ Clusters clusters(Index n, int classes, double spread, std::uint64_t seed) {
     return data;
 }
 
-/// A classifier that says the same everywhere: no kernels, an offset.
+/// A constant classifier: no kernels, an offset.
 Binary constant(double decision) {
     return {Gaussian{}, InputScaling::identity(1), Matrix(2, 0), Matrix(0, 1), Vector::Constant(1, decision)};
 }
@@ -139,7 +139,7 @@ TEST_CASE("predictions are those of voting pair by pair", "[multiclass]") {
             Index m = 0;
             for (std::size_t a = 0; a < 5; ++a)
                 for (std::size_t b = a + 1; b < 5; ++b, ++m) {
-                    // a fit of its own on the samples of the two classes
+                    // a separate fit on the samples of the two classes
                     std::vector<Index> samples;
                     std::vector<double> y;
                     if (i == 0) {
@@ -228,7 +228,7 @@ TEST_CASE("ties: by summed margins, then by order, and it says so", "[multiclass
     // a tie of the last two only
     CHECK(decided(constants(pairs, {-1.0, -1.0, 0.0}, classes)) == std::pair(0, SettledBy::order));
     CHECK(decided(constants(pairs, {-1.0, -2.0, 0.0}, classes)) == std::pair(9, SettledBy::margins));
-    // nobody votes: far from all kernels
+    // no votes: far from all kernels
     CHECK(decided(constants(pairs, {0.0, 0.0, 0.0}, classes)) == std::pair(-7, SettledBy::order));
     CHECK(constants(pairs, {0.0, 0.0, 0.0}, classes).votes(x).isZero());
 
@@ -319,7 +319,7 @@ TEST_CASE("shared kernels are stored and evaluated once", "[multiclass]") {
     Counted::count() = 0;
     fit.model.predict(x);
     CHECK(Counted::count() == 6 * 101);  // so wide that none is skipped
-    // a scaling a pair: none is shared
+    // one scaling per pair: none is shared
     const auto scaled = OneVsOne(Means<Counted>{50.0, true}).fit(data.x, data.labels);
     CHECK(scaled.model.size() == 30);
     CHECK(scaled.model.kernels().groups().size() == 15);
@@ -438,7 +438,7 @@ TEST_CASE("labels that cannot be told apart, and those unseen, are named", "[mul
     CHECK_THAT(refusal([&] { fit.model.predict(Matrix::Zero(3, 1)); }), ContainsSubstring("3 rows"));
 }
 
-/// Finds nothing, and says so.
+/// An estimator whose fit fails, with that status.
 struct Helpless {
     struct Fit {
         Binary model;
@@ -509,7 +509,7 @@ TEST_CASE("a domain of its own for every fit, made from its samples", "[multicla
     CHECK(done.size() == 3);
 }
 
-/// A kernel at the mean of each class, which speaks for that class alone.
+/// A kernel at the mean of each class, with a coefficient for that class only.
 struct SharedMeans : Means<> {
     using Means<>::fit;
     Fit fit(const Matrix& x, const Matrix& y) const {
@@ -705,7 +705,7 @@ TEST_CASE("an ensemble's file that is wrong is refused at its line", "[multiclas
         CHECK(with(22, std::string("term ") + kernel + " 1") == 22);
     CHECK(with(14, "kernel 1 2 -1") > 0);  // a width
     CHECK(with(13, "scale 0 1") > 0);
-    CHECK(with(3, "scheme one_vs_rest") == 0);  // as many classifiers: only the checksum knows better
+    CHECK(with(3, "scheme one_vs_rest") == 0);  // as many classifiers: only the checksum differs
     auto sealed = support::lines_of(support::resealed(body));
     sealed[2] = "scheme one_vs_rest";
     std::string text;

@@ -18,7 +18,7 @@ using support::refusal;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What the options' own check says, and the estimator that is handed them: the same.
+/// The message of the options' own check, which must equal that of an estimator with these options.
 std::string objection(const Options& options) {
     const std::string own = refusal([&] { options.validate(); });
     const std::string estimators = refusal([&] { kernelet::SparseKernelEstimator<>{options}; });

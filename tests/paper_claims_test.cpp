@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-// What the paper claims of its experiments and what of it holds, on a few realisations each;
-// benchmarks/paper/ has the tables. That free widths err less than every common one does not hold, only less
+// The paper's claims about its experiments, and those of them that hold, on a few realisations each;
+// benchmarks/paper/ has the tables. Free widths do not have a smaller error than every common width, only
 // than those too narrow. Some forty fits: minutes under sanitizers, where only the last case is run.
 namespace paper_claims_test {
 

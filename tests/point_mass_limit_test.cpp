@@ -50,7 +50,7 @@ struct Setting {
     }
 };
 
-/// Σ_j m_j k(x, z_j; w_j) by hand.
+/// Σ_j m_j k(x, z_j; w_j), term by term.
 Vector function(const Matrix& x, const Matrix& nodes, const Matrix& masses) {
     Vector f = Vector::Zero(x.cols());
     for (Index j = 0; j < nodes.cols(); ++j)
@@ -159,7 +159,7 @@ TEST_CASE("point masses are the limit of a large gamma on a fine grid", "[point_
     REQUIRE(fine.status == Status::converged);
     CHECK(limit.dual_value == Approx(fine.dual_value / tau).epsilon(0.01));
     CHECK(limit.primal_value == Approx(fine.primal_value / tau).epsilon(0.01));
-    // A grid is a part of the domain: the limit is never dearer.
+    // A grid is a part of the domain: the cost at the limit is never larger.
     CHECK(limit.dual_value <= fine.primal_value / tau * (1.0 + 1e-3));
     // And neither is wanted for its unit: τ = √(2γ) of the other, or one where γ is zero.
     CHECK(PointMassLimit().solve(s.problem(0.0)).dual_value == limit.dual_value);

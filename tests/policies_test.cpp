@@ -144,7 +144,7 @@ TEST_CASE("the order of a planted polynomial is chosen, and its place", "[polici
 TEST_CASE("a bandlimited signal comes back from jittered samples, the better the more of them",
           "[policies]") {
     using namespace policies_test;
-    // Band: sums of sincs of width one, at places no sample knows of.
+    // Band: sums of sincs of width one, at places without a sample.
     Matrix band(2, 5);
     band << -3.3, -1.2, 0.4, 1.9, 3.6, 1.0, 1.0, 1.0, 1.0, 1.0;
     Vector a(5);
@@ -266,7 +266,7 @@ TEST_CASE("units of x and y make no difference to any kernel", "[policies]") {
             const auto base = estimator.fit(x, y);
             REQUIRE(base.model.size() > 0);
             const Matrix widths = base.model.widths();
-            // With each coordinate scaled inside, they may have units of their own.
+            // With each coordinate scaled inside, each may have its own unit.
             for (const Units& unit : standardize ? apart : alike) {
                 INFO(name << (standardize ? ", standardized" : "") << ", x by " << unit.x.transpose()
                           << ", y by " << unit.y);
@@ -345,8 +345,8 @@ TEST_CASE("hinge and logistic find a planted boundary", "[policies]") {
             continue;
         }
         CHECK(labels == sign(fit.model.probability(fresh).array() - 0.5));
-        // The evidence keeps classes that can be told apart from being told apart ever more steeply, unless a
-        // tolerance asks for it.
+        // On separable classes the evidence bounds the coefficients, unless a tolerance requires larger
+        // ones.
         const auto mean_loss = [&](const auto& model) {
             return (-sign(inside(x)).cwiseProduct(Vector(model.predict(x)))).array().exp().log1p().mean();
         };

@@ -68,7 +68,7 @@ TEST_CASE("streams and seeds are independent of each other", "[random]") {
     CHECK(std::abs(correlation(u, drawn(CounterRandom(1, 1), count))) < five_deviations);
     CHECK(std::abs(correlation(drawn(CounterRandom(1, 1), count), drawn(CounterRandom(1, 2), count))) <
           five_deviations);
-    // Not a shift of each other either.
+    // The streams are not shifts of each other either.
     const Vector other = drawn(CounterRandom(1, 1), count);
     CHECK((u.head(1000).array() != other.segment(1, 1000).array()).all());
 }

@@ -317,7 +317,7 @@ TEST_CASE("many samples are searched in levels, and the last coefficients are th
     }
     const Vector left = phi.transpose() * (y - fit.model.predict(x));
     CHECK(left.cwiseAbs().maxCoeff() <= 1e-2);
-    // The same as without levels, up to what samples decide.
+    // Equal to the search without levels, up to the precision that the samples allow.
     options.search.levels.first_samples = n;
     const auto whole = SparseKernelEstimator<>(options).fit(x, y);
     CHECK(whole.model.size() == planted);

@@ -243,7 +243,7 @@ TEST_CASE("with a constant trend: unbalanced classes, whose multipliers have the
     CHECK(s.lambda.cwiseProduct(y).minCoeff() >= 0.0);
     const DualEvaluation again = evaluate_dual(problem, s.lambda, s.quadrature);
     CHECK(again.value == Approx(s.dual_value).epsilon(1e-9));
-    // far from the few, where kernels cost, the offset alone says −1
+    // far from the few, where kernels cost, the offset alone predicts −1
     CHECK(s.trend(0, 0) < -0.5);
     const Matrix f = problem.values(s.quadrature.nodes, s.alpha * s.quadrature.weights.asDiagonal()).array() +
                      s.trend(0, 0);
@@ -333,7 +333,7 @@ TEST_CASE("all solvers reach the same dual value and the same function", "[solve
     CHECK(blocks.dual_value == Approx(exact.dual_value).epsilon(2e-4));
     CHECK((function(blocks) - function(exact)).cwiseAbs().maxCoeff() <= 0.01);
 
-    // on nodes of its own: the same up to the error of the integrals
+    // on its own nodes: equal up to the error of the integrals
     const DualSolution drawn =
         SampledAscent<>(SampledAscentOptions{}, CoordinateAscent(coordinates)).solve(problem);
     CHECK(drawn.status == Status::converged);

@@ -133,7 +133,7 @@ TEST_CASE("A matrix, a callable and a file are the same samples") {
     CHECK(same_model(fit.model, estimator.fit(MatrixSource(s.x, s.y)).model));
     CHECK(same_model(fit.model, estimator.fit(file).model));
     CHECK(same_model(fit.model, estimator.fit(callable).model));
-    // More than are held: the same passes, whoever brings the samples.
+    // More samples than are held: every kind of source gives the same passes.
     const SparseKernelEstimator<> passes(streaming(300));
     const auto streamed = passes.fit(s.x, s.y);
     CHECK(same_model(streamed.model, passes.fit(file).model));
@@ -189,7 +189,7 @@ TEST_CASE("Statistics from passes are those from all samples at once") {
     const ModelStatistics& found = fit.model.statistics();
     REQUIRE(found.covariance.size() > 0);
     // The model's own parameters, judged on all samples: the prior on widths and centers is not known outside of the fit,
-    // and counts for little beside 3000 samples.
+    // and counts for little compared with 3000 samples.
     const Matrix y = s.y.transpose();
     const Vector ones = Vector::Ones(3000);
     const detail::TiledPoints points(s.x);
@@ -380,10 +380,10 @@ TEST_CASE("A fit by passes stops when it is told to") {
         CHECK(fit.report.status == Status::stopped);
         CHECK(fit.report.samples == 20000);
         CHECK(error(fit) < 0.5 * s.y.norm());
-        // What was found before the passes is kept.
+        // The model found before the passes is kept.
         if (std::string(stage) == "passes") CHECK(error(fit) < 1.1 * error(whole));
     }
-    // What is told rises to one.
+    // The reported fraction rises to one.
     double before = 0.0;
     for (const Progress& row : history.rows()) {
         CHECK(row.fraction >= before);

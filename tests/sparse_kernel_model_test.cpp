@@ -37,7 +37,7 @@ Model random_model(Index d, Index kernels, Index outputs, bool isotropic = true)
             support::normals(outputs, 1, 4)};
 }
 
-/// offset + Σ a_j exp(−½ Σ_c ((x − z)_c / w_cj)²), from what the model says of itself in the user's units.
+/// offset + Σ a_j exp(−½ Σ_c ((x − z)_c / w_cj)²), from the model's accessors in the user's units.
 Vector scalar_sum(const Model& model, const Vector& x) {
     const Matrix centers = model.centers();
     const Matrix widths = model.widths();
@@ -86,10 +86,10 @@ TEST_CASE("predict is the sum over what the model says of itself", "[sparse_kern
 TEST_CASE("centers and widths are in the user's units", "[sparse_kernel_model]") {
     const Model same = random_model(2, 4, 1, true);
     CHECK(same.centers()(1, 2) == Approx(same.nodes()(1, 2) * 2.5 + 3.0));
-    REQUIRE(same.widths().rows() == 1);  // one width a kernel where one scale serves
+    REQUIRE(same.widths().rows() == 1);  // one width per kernel where one scale serves
     CHECK(same.widths()(0, 3) == Approx(same.nodes()(2, 3) * 2.5));
     const Model different = random_model(2, 4, 1, false);
-    REQUIRE(different.widths().rows() == 2);  // d a kernel where scales differ
+    REQUIRE(different.widths().rows() == 2);  // d per kernel where scales differ
     CHECK(different.widths()(0, 1) == Approx(different.nodes()(2, 1) * 0.1));
     CHECK(different.widths()(1, 1) == Approx(different.nodes()(2, 1) * 50.0));
     CHECK(different.coefficients().rows() == 4);

@@ -145,7 +145,7 @@ TEST_CASE("parameters that the domain holds have no variance and add none to the
     using namespace statistics_test;
     const Index outputs = GENERATE(1, 2);
     const Setting s(2, outputs);
-    std::vector<Index> centers, widths, neither;  // that are free, beside the coefficients
+    std::vector<Index> centers, widths, neither;  // that are free, besides the coefficients
     for (Index at = 0; at < 3 * (outputs + 3); ++at) {
         const bool coefficient = at < 3 * outputs, width = (at - 3 * outputs) % 3 == 2;
         if (coefficient) neither.push_back(at);
@@ -242,7 +242,7 @@ TEST_CASE("standard errors and deviations are the scatter of repeated fits", "[s
     heights.col(0).setConstant(1.0);
     heights.col(1).setConstant(-0.7);
     if (outputs > 1) heights.row(1) << 0.4, 0.9;
-    // Noise as the weights say: of variance σ²/w.
+    // Noise of variance σ²/w, as the weights imply.
     Vector weights = Vector::Ones(n);
     if (outputs > 1) weights = support::uniforms(n, 1, 61, 0.3, 2.0);
     weights /= weights.mean();

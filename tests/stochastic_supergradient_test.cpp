@@ -162,7 +162,7 @@ TEST_CASE("steps that are chosen: gap, violation and D of every loss, scope, tre
             CHECK(s.dual_value >= 0.98 * exact.dual_value);
         CHECK(std::abs(s.relative_gap()) <= solver.options().gap);
         CHECK(s.iterations <= 300);
-        // what it says of itself, from the definitions
+        // its reported values, from the definitions
         const Matrix f = function_of(problem, s);
         CHECK(line.feasible->violation(f) == Approx(s.violation).margin(1e-9));
         CHECK(s.violation <=

@@ -21,7 +21,7 @@ constexpr Index line_samples = 101, plane_samples = 150, class_samples = 120;
 constexpr Index line_samples = 31, plane_samples = 40, class_samples = 40;  // sanitizers are slow
 #endif
 
-/// Answers stop at its call number `stop`, counted from zero, and records what it is told.
+/// Returns stop at its call number `stop`, counted from zero, and records each Progress.
 struct StopAt {
     std::size_t stop;
     History told{};
@@ -172,7 +172,7 @@ TEST_CASE("the fraction never falls and ends at one; stages come in order", "[st
     for (const char* name : {"dual", "search"})
         CHECK(std::any_of(history.rows().begin(), history.rows().end(),
                           [&](const Progress& row) { return row.stage == name; }));
-    // nobody changes a fit by watching it
+    // an observer does not change the fit
     const auto alone = SparseKernelEstimator<>().fit(signal.x, signal.y);
     CHECK(support::same_bits(alone.model.nodes(), watched.model.nodes()));
     CHECK(support::same_bits(alone.model.coefficients(), watched.model.coefficients()));

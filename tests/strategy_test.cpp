@@ -316,7 +316,7 @@ TEST_CASE("the candidate of the largest correlation gain is the best single kern
     const auto [place, gain] = largest_gain(nodes, residual * weights.asDiagonal(), weights);
     CHECK(place == best);
     CHECK(gain == Approx(largest).epsilon(1e-10));
-    // A kernel that sees one sample could explain all of it, which would be noise.
+    // A kernel that reaches one sample only could fit all of its noise.
     Matrix narrow(2, 2);
     narrow << x(0, 7), 0.0, 1e-6, 1.0;
     Matrix outlier = Matrix::Ones(1, 90);

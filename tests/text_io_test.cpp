@@ -46,7 +46,7 @@ Model random_model(Index d, Index kernels, Index outputs, std::uint64_t seed) {
     if (seed % 2 == 0 && kernels < 10) {  // every other small model knows more than its kernels
         const Index parameters = kernels * (outputs + d + 1);
         const Matrix root = support::normals(parameters, parameters, seed + 6);
-        known.shares = support::uniforms(kernels, 1, seed + 7);
+        known.shares = support::uniforms(kernels, 1, seed + 7) / static_cast<double>(kernels);
         known.noise = support::uniforms(outputs, 1, seed + 8);
         const Matrix product = root * root.transpose();
         known.covariance = product.selfadjointView<Eigen::Lower>();  // symmetric to the bit
@@ -118,16 +118,19 @@ TEST_CASE("the hardest numbers survive", "[text_io]") {
                                       std::nextafter(1.0, 2.0)};
     const auto count = static_cast<Index>(numbers.size());
     Matrix nodes = Matrix::Ones(2, count);
+    Vector coefficients(count);
     for (Index j = 0; j < count; ++j) {
         nodes(0, j) = numbers[static_cast<std::size_t>(j)];
-        if (const double w = std::abs(nodes(0, j)); w > 0.0) nodes(1, j) = w;
+        if (const double w = std::abs(nodes(0, j)); w > 0.0) nodes(1, j) = std::clamp(w, 1e-300, 1e300);
+        coefficients(j) = std::abs(nodes(0, j)) == most ? 0.25 * nodes(0, j) : nodes(0, j);
     }
-    const Model model(Gaussian{}, InputScaling::identity(1), nodes, nodes.row(0).transpose(),
-                      Vector::Zero(1));
+    const Model model(Gaussian{}, InputScaling::identity(1), nodes, coefficients, Vector::Zero(1));
     const Model again = loaded(saved(model));
     CHECK(equal(model, again));
-    for (Index j = 0; j < count; ++j)
+    for (Index j = 0; j < count; ++j) {
         CHECK(std::signbit(again.nodes()(0, j)) == std::signbit(nodes(0, j)));  // −0 too
+        CHECK(std::signbit(again.coefficients()(j)) == std::signbit(coefficients(j)));
+    }
 }
 
 TEST_CASE("the file is text that a person can read", "[text_io]") {
@@ -172,6 +175,29 @@ TEST_CASE("several models follow each other in one stream", "[text_io]") {
     kernelet::save(stream, second);
     CHECK(equal(kernelet::load<Model>(stream), first));
     CHECK(equal(kernelet::load<Model>(stream), second));
+}
+
+TEST_CASE("statistics that no fit has are refused", "[text_io]") {
+    auto body = support::lines_of(saved(random_model(2, 3, 1, 60)));
+    body.pop_back();
+    REQUIRE(body[12] == "shares 3");
+    REQUIRE(body[16] == "discrepancies 0");
+    body[16] = "discrepancies 1";
+    body[17] = "discrepancy 0.5";
+    REQUIRE(refused_line(support::resealed(body)) == 0);
+    const auto with_first = [&](std::size_t line, const std::string& number) {
+        auto changed = body;
+        std::string& text = changed[line - 1];
+        const std::size_t from = text.find(' ') + 1, to = std::min(text.find(' ', from), text.size());
+        text.replace(from, to - from, number);
+        return refused_line(support::resealed(changed));
+    };
+    for (const std::size_t line : {14U, 16U, 18U, 20U}) {  // share, noise, discrepancy, a variance
+        CAPTURE(body[line - 1]);
+        CHECK(with_first(line, "-0.1") > 0);
+        CHECK(with_first(line, "0.1") == 0);
+    }
+    CHECK(with_first(14, "5") > 0);
 }
 
 TEST_CASE("what is wrong is refused at its line, even with a matching checksum", "[text_io]") {
@@ -232,6 +258,14 @@ TEST_CASE("what is wrong is refused at its line, even with a matching checksum",
     CHECK(with(7, "scale -1 1") > 0);
     CHECK(with(11, "kernel 1 2 -0.5 4") > 0);
     CHECK(with(11, "kernel 1 2 0 4") > 0);
+    // Numbers of which predictions would not be finite, or that no fit could have found.
+    CHECK(with(7, "scale 1 5e-324") > 0);
+    CHECK(with(11, "kernel 1 2 5e-324 4") > 0);
+    CHECK(with(11, "kernel 1 2 1e-308 4") > 0);
+    CHECK(with(11, "kernel 1 2 1e-299 4") == 0);
+    auto huge = body;
+    for (const std::size_t line : {11U, 12U, 13U}) huge[line - 1] = "kernel 1 2 0.5 1.7e308";
+    CHECK(refused_line(support::resealed(huge)) > 0);
     // The checksum's own line, and a file cut before its end.
     auto sealed = good;
     sealed[20] = "checksum 0123456789abcdef";

@@ -80,7 +80,7 @@ void check_close(const Matrix& found, const Matrix& exact, const Matrix& absolut
         for (Index j = 0; j < exact.cols(); ++j) {
             const double error = std::abs(found(o, j) - exact(o, j));
             close = close && error <= 1e-12 * absolute(o, j) + 0x1.0p-53 * dropped(o);
-            // So wherever samples are in reach, the error is 1e-12 of Σ|λ|k and nothing more.
+            // Wherever samples are in reach, the error is at most 1e-12 of Σ|λ|k.
             if (absolute(o, j) >= 1e-3 * dropped(o)) close = close && error <= 1e-12 * absolute(o, j);
         }
     CHECK(close);
@@ -147,7 +147,7 @@ struct Counting : Gaussian {
     }
 };
 
-/// The same without a reach.
+/// Counting without a reach.
 struct Unreaching {
     Counting counted{};
     void values(const kernelet::ConstMatrixRef& xt, const kernelet::ConstVectorRef& node,
@@ -253,7 +253,7 @@ TEST_CASE("one, two and four threads: the same bits", "[tiles]") {
         CHECK(support::same_bits(field, analyze(Gaussian{}, points, lambda, s.nodes)));
         CHECK(support::same_bits(values, synthesize(Gaussian{}, points, s.nodes, a)));
     }
-    // Nor do the bits depend on which other nodes are asked for at once.
+    // The bits do not depend on which other nodes are in the same call.
     CHECK(support::same_bits(field.middleCols(50, 40),
                              analyze(Gaussian{}, points, lambda, s.nodes.middleCols(50, 40))));
 }

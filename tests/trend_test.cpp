@@ -8,7 +8,7 @@
 #include <cmath>
 #include <sstream>
 
-// A trend beside the kernels: in the fit, the model, its file and its statistics.
+// A trend fitted with the kernels: in the fit, the model, its file and its statistics.
 namespace trend_test {
 
 using namespace kernelet;

@@ -65,11 +65,11 @@ struct MeanEstimator {
         return fit;
     }
 };
-/// The same; the sign of its predictions decides.
+/// A MeanEstimator of labels: the sign of its predictions decides.
 struct LogisticMean : MeanEstimator {
     using LossType = LogisticLoss;
 };
-/// The same without an observer.
+/// A MeanModel of labels, whose fit takes no observer.
 struct SignModel : MeanModel {
     std::string loss() const { return "hinge"; }
 };
@@ -194,7 +194,7 @@ TEST_CASE("stratified folds divide every class equally", "[validation]") {
     CHECK(folds.numbers() == stratified_folds(numbers, 6, 5).numbers());
     CHECK(folds.numbers() == stratified_folds(numbers.transpose(), 6, 5).numbers());
     CHECK(folds.numbers() == stratified_folds(texts, 6, 5).numbers());
-    // Of one class they are random folds of the next seed.
+    // With one class they are random folds of the next seed.
     CHECK(stratified_folds(std::vector<int>(50, 1), 5, 8).numbers() == random_folds(50, 5, 9).numbers());
 }
 

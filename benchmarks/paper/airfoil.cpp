@@ -1,6 +1,6 @@
 // Airfoil self-noise (UCI, 1503 samples, 5 inputs of very different scales) by 10-fold cross-validation: root
-// mean squared error on the folds left out, in deviations of the target, of a width for each coordinate and
-// of one width a kernel, at most so many kernels, all else at the defaults. Usage: airfoil [file] [kernels
+// mean squared error on the folds left out, in deviations of the target, with one width per coordinate and
+// with one width per kernel, at most so many kernels, otherwise the defaults. Usage: airfoil [file] [kernels
 // ... = 30 60]
 
 #include "../support/tables.hpp"

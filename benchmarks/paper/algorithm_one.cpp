@@ -1,4 +1,4 @@
-// Algorithm 1 with the steps that StochasticSupergradient chooses, beside AugmentedNewton on the same problem: peaks,
+// Algorithm 1 with the steps that StochasticSupergradient chooses, and AugmentedNewton on the same problem: peaks,
 // error of least squares on them, gap and integration error on the chirp, at the printed gamma with what else the paper
 // leaves unstated (benchmarks/support/algorithm_one.hpp) and at what a fit with the defaults solves; D on bumps in two
 // dimensions and on bananas with both losses of labels. Draws algorithm_one.png: D, P and the gap by iteration,
@@ -39,7 +39,7 @@ double half_height_gamma(Problem problem) {
     return 0.5 * tau * tau;
 }
 
-/// What one solver says of one problem.
+/// The result of one solver on one problem.
 struct Outcome {
     Index peaks{};
     double error{};  // of least squares on the peaks
@@ -111,7 +111,7 @@ void chirp_row(Index n, bool printed, int seeds) {
     std::fflush(stdout);
 }
 
-/// D beside AugmentedNewton's.
+/// D, and that of AugmentedNewton.
 template <class Loss>
 void value_row(const char* name, const Matrix& inputs, const Matrix& targets, const Loss& loss,
                double tolerance) {

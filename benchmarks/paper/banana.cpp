@@ -1,9 +1,9 @@
 // Two classes shaped like bananas (Raetsch, KEEL: 5300 samples, 2 inputs, label −1 or +1 last): 10-fold
-// cross-validation with the classes in equal parts, hinge loss, a width for each coordinate, the dual
+// cross-validation with the classes in equal parts, hinge loss, one width per coordinate, the dual
 // on 500 samples, against LIBSVM's classifier (C-SVC, Gaussian kernel) on the same folds. LIBSVM is tuned on
 // each fold's training part: 5-fold cross-validation on a quarter of its samples, over 10 widths that span
 // what kernelet reads off the data and C from 0.1 to 1000 in half decades; trained with the best on all of
-// it. Asked: accuracy within 0.3 points of LIBSVM's with a twentieth of its kernels. Usage: banana [file
+// it. Required: accuracy within 0.3 points of LIBSVM's with a twentieth of its kernels. Usage: banana [file
 // [draw of the folds]] [reduced: four of the folds]
 
 #include "../support/signals.hpp"
@@ -29,7 +29,7 @@ constexpr int folds = 10;
 constexpr double asked_points = 0.3;
 constexpr double asked_share = 1.0 / 20.0;
 
-/// A row a fold.
+/// One row per fold.
 struct Scores {
     explicit Scores(int taken) : right(Vector::Zero(taken)) {}
     Vector right, kernels = right, seconds = right, tuning = right;

@@ -1,6 +1,6 @@
 // Centers at one width (PII') against kernel orthogonal matching pursuit, which keeps a few of the samples as
 // centers: how many kernels to the same error, for nine pairs of m Gaussians and n samples; and the error at
-// each number of kernels. Both know the width.
+// each number of kernels. The width is given to both.
 
 #include "../support/algorithm_one.hpp"
 #include "../support/experiment.hpp"
@@ -51,7 +51,7 @@ struct Duel {
     }
 };
 
-/// What the paper states for so many samples: the share in which its method is sparser.
+/// The paper's result for this many samples: the share in which its method is sparser.
 double stated_share(Index n) { return n >= 30 ? 1.0 : n >= 20 ? 0.99 : 0.963; }
 
 struct Row {

@@ -1,5 +1,5 @@
 // Labels from few samples: eight problems of two classes, 60 to 500 samples, each drawn anew for every
-// realisation, tested on up to 3000 others; kernelet's defaults (logistic loss, a width for each coordinate)
+// realisation, tested on up to 3000 others; kernelet's defaults (logistic loss, one width per coordinate)
 // against LIBSVM's classifier, whose width (8) and C (0.3 to 1000 in half decades) are tuned by 5-fold
 // cross-validation. Six problems are made here, two need files. Usage: few_labels [folder of the data]
 // [realisations = 6]
@@ -46,7 +46,7 @@ struct Problem {
     std::function<bench::Data(Index, Random&)> draw{};
 };
 
-/// A problem whose samples are made one by one: `make` fills x and says which class.
+/// A problem whose samples are made one by one: `make` fills x and returns the class.
 template <class Make>
 Problem made(std::string name, Index d, Make make) {
     return {std::move(name), [=](Index n, Random& random) {
@@ -56,7 +56,7 @@ Problem made(std::string name, Index d, Make make) {
             }};
 }
 
-/// Two classes of a table whose last row says which.
+/// Two classes of a table whose last row is the class.
 Problem of_table(std::string name, const Matrix& table, double first, double second) {
     return {
         std::move(name), [=](Index n, Random& random) {

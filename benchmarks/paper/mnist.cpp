@@ -1,7 +1,7 @@
-// Handwritten digits, the paper's table: one against one, 400 k-means centers a digit as candidates (PII''),
-// logistic loss; kernels begin at candidates and then slide off them. Accuracy on the 10 000 test images
-// against kernels a classifier, and the same for ten outputs that share their kernels. Images come by their
-// leading principal components: centers slide in as many coordinates as there are.
+// Handwritten digits, the paper's table: one against one, 400 k-means centers per digit as candidates
+// (PII''), logistic loss; kernels begin at candidates and then move. Accuracy on the 10 000 test images
+// against kernels per classifier, also for ten outputs that share their kernels. Images are reduced to their
+// leading principal components: centers move in as many coordinates as there are.
 // Usage: mnist [folder] [small] [large] [shared] [reduced]; without words, small and shared; reduced, which
 // comes last, trains on the first tenth of the images
 

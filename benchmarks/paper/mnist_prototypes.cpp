@@ -1,6 +1,6 @@
 // 0 against 1 among handwritten digits by their first three principal components, centers and widths free
 // (PII), hinge loss, the dual on 500 samples: accuracy on the test images, and the centers of the kernels
-// that speak most for either digit, mapped back to images and drawn (prototypes.png). None is a sample.
+// with the largest coefficients for either digit, mapped back to images (prototypes.png). None is a sample.
 // Usage: mnist_prototypes [folder]
 
 #include "../../examples/support/plot.hpp"
@@ -32,7 +32,7 @@ std::vector<Index> speaking_for(const Vector& a, double sign) {
     return kernels;
 }
 
-/// prototypes.png: a row a digit.
+/// prototypes.png: one row per digit.
 void draw(const Matrix& images, const std::vector<int>& digits, const std::vector<double>& coefficients) {
     std::string body =
         "set terminal pngcairo size 1000,560 enhanced font 'Sans,12'\nset multiplot\n"

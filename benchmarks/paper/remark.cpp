@@ -1,6 +1,6 @@
 // The paper's remark on why centers must leave the samples: one Gaussian at 2.5, at which no sample stands,
-// of known width and without noise. One kernel says it all; kernel ridge (PI') has one for each sample, and
-// the best few samples that matching pursuit finds are still several.
+// of known width and without noise. One kernel represents it; kernel ridge (PI') has one per sample, and
+// matching pursuit still needs several samples.
 
 #include "../support/algorithm_one.hpp"
 #include "../support/experiment.hpp"
@@ -23,7 +23,7 @@ namespace {
 using namespace bench;
 
 constexpr double true_center = 2.5, width = 1.0;
-constexpr double lo = 0.0, hi = 5.0;  // the paper does not say where its samples are
+constexpr double lo = 0.0, hi = 5.0;  // the paper does not state where its samples are
 constexpr Index sample_counts[] = {6, 10, 20, 50, 100};
 constexpr Index drawn_samples = 6;   // 0, 1, ..., 5
 constexpr double good_error = 1e-6;  // mean squared: a thousandth of the height

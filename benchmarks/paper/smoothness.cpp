@@ -1,5 +1,5 @@
 // A signal that is smooth in the middle and rough at the ends, sin(½πx²), at growing numbers of samples: how
-// many kernels (PII), and the error beside matching pursuit's with as many.
+// many kernels (PII), and the errors of both methods with as many.
 
 #include "../support/algorithm_one.hpp"
 #include "../support/experiment.hpp"

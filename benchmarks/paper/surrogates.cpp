@@ -1,5 +1,5 @@
 // Surrogates of the classical test functions in 2 to 10 dimensions, from samples of a Latin hypercube without noise and
-// with noise of 0.05 of the function's deviation: kernelet on its defaults, a width per coordinate, beside a Gaussian
+// with noise of 0.05 of the function's deviation: kernelet on its defaults, a width per coordinate, a Gaussian
 // process with a length scale per coordinate (marginal likelihood), kernel ridge with one width (leaving one out) and
 // LIBSVM's regression with one width (width, C and tube by 5-fold cross-validation). Medians over the designs; errors
 // and noise in deviations of the function; "clean" and "new" are the shares of clean values and of new observations at

@@ -1,6 +1,6 @@
-// What an observer is told and how fast it is obeyed. Each fit runs five times with TimeLimit(0.5), of which the median
-// counts, and once without a limit, where the time left that a progress bar would show is compared with the time
-// that was left, at each report after the first fifth of the fit.
+// Measures how fast a fit returns after a stop and how good the estimate of the time left is. Each fit runs five
+// times with TimeLimit(0.5), of which the median counts, and once without a limit. There the time left that a
+// progress bar shows is compared with the true one, at each report after the first fifth of the fit.
 // usage: time_limit [seconds of the limit [verbose | others]]
 #include "support/signals.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 using namespace kernelet;
 
-/// What a run says of itself.
+/// The measurements of one run.
 struct Run {
     double seconds{};
     Status status = Status::converged;

@@ -34,7 +34,7 @@ struct Results {
             return mean(a.errors) < mean(b.errors);
         });
     }
-    /// Widths of the grid at which kernel ridge errs more, on average.
+    /// Widths of the grid at which kernel ridge has the larger mean error.
     long beaten() const {
         return std::count_if(ridge.begin(), ridge.end() - 1,
                              [&](const Outcomes& o) { return mean(o.errors) > mean(ours.errors); });

@@ -1,5 +1,5 @@
 // Which of four rooms, by the strength of seven Wi-Fi routers (UCI, 2000 samples): one against one, centers
-// and a width for each coordinate free (PII), logistic loss, 10-fold cross-validation with the classes in
+// and one width per coordinate free (PII), logistic loss, 10-fold cross-validation with the classes in
 // equal parts, the defaults alone; how good the probabilities are. Usage: wifi [file [draw of the folds]]
 // [reduced: four of the folds]
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace kernelet;
 
-/// How often the room of the largest probability is the right one, beside that probability.
+/// How often the room of the largest probability is the right one, with the mean of that probability.
 template <class Result>
 void print_probabilities(const Result& result, const std::vector<int>& rooms) {
     std::printf("log loss %.4f, Brier score %.4f\n", log_loss(result.probabilities, rooms, result.classes),

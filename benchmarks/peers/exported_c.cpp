@@ -1,5 +1,5 @@
 // Models as C: how far the exported code is from the model, what its tables take, and what a call costs, for every stock
-// kernel and both types of numbers, beside the model itself and what LIBSVM and dlib make of the same data. Regression on
+// kernel and both types of numbers, with the model itself and LIBSVM and dlib on the same data. Regression on
 // 400 samples of a smooth function with noise, in 2 and in 8 dimensions; differences are the largest on 1e6 points, times
 // the least of several runs, in user CPU nanoseconds per call on one thread.
 // Usage: exported_c [reduced: on 1e5 points]
@@ -64,7 +64,7 @@ double nanoseconds(Index calls, const std::function<double()>& run) {
     return 1e9 * least / static_cast<double>(calls);
 }
 
-/// Uniform on [-1, 1]^d, each coordinate a float, so that both types of numbers are asked about the same points.
+/// Uniform on [-1, 1]^d, each coordinate a float, so that both types of numbers get the same points.
 Matrix points(Index d, Index n, std::uint64_t seed) {
     const detail::CounterRandom random(seed, 31);
     Matrix x(d, n);
@@ -183,7 +183,7 @@ public:
           function_(library_.function<Scalar(const Scalar*)>("model")) {}
 
     Scalar operator()(const Scalar* x) const { return function_(x); }
-    /// What its head says.
+    /// The number of bytes of its tables, from the head of the file.
     std::string bytes() const {
         const std::size_t first = text_.find_first_not_of(' ', text_.find(" table ") + 7);
         return text_.substr(first, text_.find(' ', first) - first);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// What a library has to offer to be compared: a file a library makes its peers, peers.cpp measures them.
+/// The interface of a library in the comparison: one file per library makes its peers, for peers.cpp.
 namespace peers {
 
 using kernelet::Index;
@@ -43,7 +43,7 @@ inline double error_sum(const Samples& truth, const Vector& predicted) {
     return (truth.y - predicted).squaredNorm();
 }
 
-/// What was tuned; zero: not a parameter of that method.
+/// The tuned parameters; zero: not a parameter of that method.
 struct Setting {
     double width = 0.0;
     double cost = 0.0;     // C of a support vector machine
@@ -60,7 +60,7 @@ struct Fitted {
     double kernels{};  // the mean of its classifiers
     Index distinct{};  // in all
     std::function<Prediction(const Matrix&)> prepare{};
-    /// The same with a call a point, for libraries that predict blocks; empty: prepare's does so already.
+    /// As prepare, with one call per point, for libraries that predict blocks; empty: prepare does so.
     std::function<Prediction(const Matrix&)> prepare_single{};
 
     Vector predict(const Matrix& x) const { return prepare(x)(); }

@@ -1,5 +1,5 @@
-// The same data through kernelet, its baselines, and LIBSVM and dlib where these were found: test error,
-// kernels kept, seconds to tune and to fit, nanoseconds to predict a point, from one run. Every library sees
+// Fits the same data with kernelet, its baselines, and LIBSVM and dlib where these were found: test error,
+// kernels kept, seconds to tune and to fit, nanoseconds per predicted point, from one run. Every library gets
 // inputs scaled to mean zero and deviation one on the training part. Fits run side by side, each on one
 // thread (but for what a library does by itself); predictions are timed afterwards, one after the other.
 // Usage: peers [folder of the data = ../shared/data and the like] [reduced: each data set once, on few
@@ -136,7 +136,7 @@ Outcome run(const Peer& peer, const Trial& trial) {
     return outcome;
 }
 
-/// Nanoseconds a point: the fastest of many predictions of all points, which other work on the machine
+/// Nanoseconds per point: the fastest of many predictions of all points, which other work on the machine
 /// disturbs least.
 double nanoseconds(const Prediction& predict, Index points) {
     constexpr double least_seconds = 0.1;
@@ -225,7 +225,7 @@ std::vector<Row> print_table(const DataSet& set, const std::vector<Peer>& all,
     return rows;
 }
 
-/// A line for every peer that errs no more, or is smaller or faster in some respect. The first row is ours.
+/// A line for every peer with at most the same error, or smaller or faster. The first row is kernelet.
 void print_better_peers(const DataSet& set, const std::vector<Row>& rows) {
     if (rows.empty() || rows.front().name != "kernelet") return;
     const Row& ours = rows.front();

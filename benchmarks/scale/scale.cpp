@@ -80,7 +80,7 @@ int from_file(Index n, const std::string& path) {
     const bench::Regression problem("bumps2", 1);
     if (!std::ifstream(path)) write_file(problem, n, path);
     const RawFile<float> source(path, {.dimension = 2});
-    // Where the bar says so much time is left, and how much it then was.
+    // The time left that the progress bar shows, and the true one.
     double at_half = -1.0, said = 0.0;
     const double start = bench::seconds();
     const auto fit = SparseKernelEstimator<>().fit(source, [&](const Progress& progress) {

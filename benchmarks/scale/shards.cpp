@@ -33,7 +33,7 @@ struct CountedSource {
     }
 };
 
-/// Of rank 0, by MPI's profiling interface.
+/// The messages of rank 0, counted by MPI's profiling interface.
 struct Traffic {
     long calls = 0;
     double bytes = 0.0;

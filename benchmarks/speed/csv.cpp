@@ -1,5 +1,5 @@
-// How long the kernelet command takes to read a table of 1e6 rows and 10 columns, beside the least that any reader has
-// to do: count the lines as `wc -l` does, and call std::from_chars on every number. Usage: csv [rows] [columns]
+// How long the kernelet command takes to read a table of 1e6 rows and 10 columns, and the time of the least work of
+// any reader: count the lines as `wc -l` does, and call std::from_chars on every number. Usage: csv [rows] [columns]
 // Each is run five times, in turn; the best of each counts. The reference keeps neither the text nor the numbers.
 
 #include "../../examples/command/csv.hpp"
@@ -78,7 +78,7 @@ struct Seconds {
     }
 };
 
-/// As `wc -l`: lines of a file, a block at a time.
+/// Counts the lines of a file block by block, as `wc -l` does.
 long count_lines(const std::string& path) {
     static char block[std::size_t{1} << 18];
     std::FILE* file = std::fopen(path.c_str(), "rb");

@@ -1,4 +1,4 @@
-// The parts of a fit beside what limits them on the same core: exponentials, rank updates, memory. Items are kernel
+// The parts of a fit and their limits on the same core: exponentials, rank updates, memory. Items are kernel
 // values, or multiplications where a rank update is the limit. Compare two versions with
 //     parts --benchmark_out=old.json ...   and   ratios old.json new.json
 

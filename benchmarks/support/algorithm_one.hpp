@@ -11,7 +11,7 @@
 /// afterwards.
 namespace bench {
 
-/// As printed for an experiment.
+/// The parameters printed in the paper for an experiment.
 struct PrintedSteps {
     double gamma{};
     double eta_lambda{};
@@ -24,10 +24,10 @@ constexpr PrintedSteps steps_of_centers_and_widths{1000.0, 0.01, 1.0, 1000};  //
 constexpr PrintedSteps steps_of_complexity{30.0, 0.05, 0.1, 1000};            // PII', m Gaussians
 constexpr PrintedSteps steps_of_smoothness{2.0, 0.001, 30.0, 1000};           // PII, chirp
 
-// What the paper leaves unstated, chosen once for all experiments.
+// Settings that the paper leaves unstated, chosen once for all experiments.
 constexpr double unstated_tolerance =
-    0.1;  // √ε a sample: three deviations of the noise, which then is feasible
-constexpr Index unstated_batch = 500;                   // B: ten nodes a unit of center and a tenth of width
+    0.1;  // √ε per sample: three deviations of the noise, which then is feasible
+constexpr Index unstated_batch = 500;                   // B: ten nodes per unit of center and tenth of width
 constexpr kernelet::Interval mixture_widths{0.1, 1.0};  // W: the paper's grid for PI', and its widest kernels
 constexpr kernelet::Interval chirp_widths{0.05, 1.0};   // its fastest half wave is 0.2 long
 

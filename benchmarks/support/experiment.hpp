@@ -26,7 +26,7 @@
 #include <string>
 #include <string_view>
 
-/// What every experiment of the paper is run with: how often, on how many threads, and where its files go.
+/// The settings of every experiment of the paper: realisations, threads, and the folder of its files.
 namespace bench {
 
 /// How many realisations there are by default, how many of those for Algorithm 1, which is slow, and how many
@@ -38,7 +38,7 @@ struct Counts {
 };
 
 /// Reads the command line; then the current folder is the one for the files. Ends the program where the line
-/// asks for help or makes no sense.
+/// is a request for help or is wrong.
 class Experiment {
 public:
     Experiment(int argc, char** argv, const std::string& about, const Counts& counts) {
@@ -63,8 +63,8 @@ public:
     int algorithm_one() const { return algorithm_one_; }
 
     /// body(slot, seed) for so many realisations, slot = 0, 1, ... and seed = slot + 1, on all threads, with
-    /// a bar on the terminal. Each body writes only to its own slot: results do not know the number of
-    /// threads.
+    /// a bar on the terminal. Each body writes only to its own slot: results do not depend on the
+    /// number of threads.
     template <class Body>
     static void repeat(std::string_view what, int count, const Body& body) {
         kernelet::ProgressBar bar(std::cerr);

@@ -21,7 +21,7 @@ using kernelet::Index;
 using kernelet::Matrix;
 using kernelet::Vector;
 
-/// Columns of a matrix as LIBSVM wants them: pairs of a coordinate's number and its value, the last of number
+/// Columns of a matrix in LIBSVM's format: pairs of a coordinate's number and its value, the last of number
 /// −1. Models point into the samples they were trained on, so that these must outlive them.
 class SvmPoints {
 public:
@@ -84,8 +84,8 @@ public:
     /// Distinct kernels in all.
     Index kernels() const { return model_->l; }
 
-    /// The mean number of kernels of a classifier. Of a support vector of class a, the classifiers of a
-    /// against the others have a coefficient each, sv_coef[other − (other > a)].
+    /// The mean number of kernels per classifier. A support vector of class a has one coefficient for each
+    /// classifier of a against another class, sv_coef[other − (other > a)].
     double kernels_a_classifier() const {
         const bool regression = model_->param.svm_type == EPSILON_SVR;
         if (regression || model_->nr_class < 3) return static_cast<double>(model_->l);

@@ -32,8 +32,8 @@ namespace detail {
 
 using Bytes = std::vector<unsigned char>;
 
-/// What a gzipped idx file holds after its header: magic number (0x0800 and the number of sizes), then the
-/// sizes, all of four bytes, the highest first; nothing where that is not what `sizes` says. A first size of
+/// The data of a gzipped idx file after its header: magic number (0x0800 and the number of sizes), then the
+/// sizes, all of four bytes, the highest first; nothing where these differ from `sizes`. A first size of
 /// 0 stands for any number, and is filled in.
 inline std::optional<Bytes> read_idx(const std::string& path, std::vector<std::size_t>& sizes) {
     constexpr std::size_t bytes_kind = 0x0800, most_items = 1'000'000;
@@ -79,8 +79,8 @@ inline bool read_part(const std::string& folder, const std::string& part, Matrix
 
 }  // namespace detail
 
-/// From the folder named on the command line, or ../shared/data/mnist; says where to get the files when they
-/// are not there, and the program then ends with status 0.
+/// From the folder named on the command line, or ../shared/data/mnist; prints where to get the files when
+/// they are not there, and the program then ends with status 0.
 inline std::optional<Digits> digits_or_skip(int argc, char** argv) {
     for (const std::string& folder : places(argc, argv, "mnist")) {
         Digits digits;
@@ -116,7 +116,7 @@ inline TwoDigits two_digits(const Matrix& images, const std::vector<int>& labels
     return two;
 }
 
-/// The mean and the leading eigenvectors of the covariance: the few numbers that say most about a column.
+/// The mean and the leading eigenvectors of the covariance: the few numbers that represent a column best.
 class PrincipalComponents {
 public:
     PrincipalComponents(const Matrix& x, Index count) : mean_(x.rowwise().mean()) {

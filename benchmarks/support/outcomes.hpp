@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// What one method gave on each realisation, and the row of a table that says so.
+/// The results of one method on each realisation, and their row of a table.
 namespace bench {
 
 // Where the paper finds the widths of Gaussians of width 0.453, and what it calls width 1, the end of W.
@@ -37,7 +37,7 @@ struct Outcomes {
         errors[slot] = mean_squared_error(model, r);
     }
 
-    /// The same, and the widths it found: one a kernel.
+    /// As set(), with the widths found: one per kernel.
     template <class Model>
     void set_with_widths(std::size_t slot, const Model& model, const Realisation& r) {
         set(slot, model, r);
@@ -51,7 +51,7 @@ struct Outcomes {
         return all;
     }
 
-    /// Kernels a model whose width lies in [lo, hi].
+    /// The mean number of kernels per model whose width lies in [lo, hi].
     double with_width(double lo, double hi) const {
         double count = 0.0;
         for (const double w : all_widths()) count += w >= lo && w <= hi ? 1.0 : 0.0;

@@ -11,12 +11,12 @@ namespace bench {
 
 using PursuitPath = kernelet::KompPath<kernelet::Gaussian>;
 
-/// Without an offset, as published; the width, where none is given, is kernel ridge's best by leaving one
-/// out.
+/// Without an offset, as published; the width, where none is given, is kernel ridge's best by
+/// leave-one-out.
 PursuitPath pursuit(const Realisation& r, std::optional<double> width = {});
 
-/// Of its models the smallest that errs no more than `error` on the grid; n + 1 where none is as good. Chosen
-/// by the test error itself, which favours the pursuit.
+/// The size of the smallest model whose error on the grid is at most `error`; n + 1 where there is none. It
+/// is chosen by the test error itself, which favours the pursuit.
 Index kernels_to_error(const PursuitPath& path, const Realisation& r, double error);
 
 }  // namespace bench

@@ -52,7 +52,7 @@ inline Realisation chirp(Index n, bool random, std::uint64_t seed) {
 }
 
 /// Where the Gaussians of the mixture stand. The paper prints U(1, 2), the law of the amplitudes, for the
-/// centers too, and does not say where the samples are drawn. Centers over the whole domain of the samples is
+/// centers too, and does not state where the samples are. Centers over the whole domain of the samples is
 /// the reading under which its figures make sense.
 enum class Reading { over_the_domain, as_printed };
 

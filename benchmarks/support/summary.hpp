@@ -29,7 +29,7 @@ inline double deviation(const std::vector<double>& values) {
     return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-/// Of the values, those for which `holds`; between 0 and 1.
+/// The share of the values for which `holds`; between 0 and 1.
 template <class Values, class Holds>
 double share(const Values& values, const Holds& holds) {
     return static_cast<double>(std::count_if(values.begin(), values.end(), holds)) /

@@ -19,7 +19,7 @@ using kernelet::Index;
 using kernelet::Matrix;
 using kernelet::Vector;
 
-/// One row a line, numbers apart by commas, tabs or blanks; a first line that is no number is a header.
+/// One row per line, numbers separated by commas, tabs or blanks; a first line that is no number is a header.
 /// Samples become columns. Nothing where the file cannot be read or its rows differ in length.
 inline std::optional<Matrix> read_table(const std::string& path) {
     std::ifstream file(path);
@@ -54,7 +54,7 @@ inline std::vector<std::string> places(int argc, char** argv, const std::string&
             "../../../../shared/data/" + name};
 }
 
-/// The table named on the command line, or in ../shared/data; says where to get it when there is none, and
+/// The table named on the command line, or in ../shared/data; prints where to get it when there is none, and
 /// the program then ends with status 0.
 inline std::optional<Matrix> table_or_skip(int argc, char** argv, const std::string& name,
                                            const char* source) {
@@ -71,14 +71,14 @@ inline bool reduced(int& argc, char** argv) {
     return asked;
 }
 
-/// Where thousands of samples are to be told apart, the dual only says where to begin.
+/// Samples of the dual in classification of thousands: the dual only gives the start of the search.
 constexpr Index samples_of_the_dual = 500;
 
 /// How many of the folds a reduced run takes.
 constexpr int reduced_folds = 4;
 
-/// Which draw of the folds: the second argument, 1 without it. Figures of several draws tell chance from
-/// merit.
+/// Which draw of the folds: the second argument, 1 without it. The spread over several draws shows
+/// which differences are due to chance.
 inline std::uint64_t draw_of(int argc, char** argv) {
     return argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
 }

@@ -14,7 +14,7 @@
 /// How the hyper-parameters of other methods are chosen.
 namespace bench {
 
-/// So many of the samples, drawn at random, in their order; all where there are no more.
+/// At most `most` of the samples, drawn at random, in their order.
 inline std::vector<Index> subsample(Index samples, Index most, std::uint64_t seed) {
     std::vector<Index> chosen;
     const std::vector<Index> place =

@@ -88,8 +88,9 @@ Description description_of(const FitRequest& request, const Table& table) {
 }
 
 bool as_asked(const Report& report) {
-    return report.status == Status::converged || report.status == Status::kernel_limit ||
-           report.status == Status::iteration_limit;
+    const bool ended = report.status == Status::converged || report.status == Status::kernel_limit ||
+                       report.status == Status::iteration_limit;
+    return ended && !(report.tolerance_given && report.model_violation > 0.0);
 }
 
 /// For the page and for JSON.

@@ -77,6 +77,14 @@ std::string json_certificate(const Certificate& one) {
     return out + "}";
 }
 
+/// b of the trend b + s'x, in the units of the columns.
+double trend_at_zero(const Regression& model) {
+    double value = model.offset()(0);
+    const Matrix slopes = model.slopes();
+    for (Index c = 0; c < slopes.rows(); ++c) value -= slopes(c, 0) * model.scaling().shift(c);
+    return value;
+}
+
 void print_json(const StoredModel& stored) {
     const Description& about = stored.about;
     std::string out = "{\"target\": " + json_text(about.target) +
@@ -87,8 +95,10 @@ void print_json(const StoredModel& stored) {
     if (const Regression* model = stored.regression()) {
         out += ", \"kernel\": " + json_text(std::string(model->kernel().held_name())) +
                ", \"loss\": " + json_text(model->loss()) +
-               ", \"offset\": " + json_list(column(model->offset(), 0), json_number) +
-               ", \"kernels\": " + json_kernels(*model);
+               ", \"trend\": {\"constant\": " + json_number(trend_at_zero(*model)) + ", \"slopes\": " +
+               json_list(model->slopes().size() > 0 ? column(model->slopes(), 0) : std::vector<double>{},
+                         json_number) +
+               "}" + ", \"kernels\": " + json_kernels(*model);
     } else {
         const Classifier& ensemble = *stored.classifier();
         out += ", \"loss\": " + json_text(ensemble.loss()) +
@@ -98,6 +108,15 @@ void print_json(const StoredModel& stored) {
         out += "]";
     }
     std::cout << out << "}\n";
+}
+
+/// What is added to the kernels, and what is left of the model far from all centers.
+void print_trend(const Regression& model, const std::vector<std::string>& inputs) {
+    const Matrix slopes = model.slopes();
+    std::printf("plus the trend %.6g", trend_at_zero(model));
+    for (Index c = 0; c < slopes.rows(); ++c)
+        std::printf(" %+.6g x (%s)", slopes(c, 0), inputs[static_cast<std::size_t>(c)].c_str());
+    std::printf("\n");
 }
 
 /// A row per kernel: its center and width in every input, its coefficient, error and share.
@@ -131,7 +150,7 @@ void print_kernels(const Regression& model, const std::vector<std::string>& inpu
         else
             std::printf(" %7s\n", "-");
     }
-    if (model.offset().size() > 0) std::printf("far from all centers: %.6g\n", model.offset()(0));
+    print_trend(model, inputs);
 }
 
 }  // namespace

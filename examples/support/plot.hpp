@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-/// What the examples and the experiments of benchmarks/paper share: CSV files, and gnuplot scripts that draw
-/// them, all in the current folder.
+/// Helpers of the examples and the experiments of benchmarks/paper: CSV files, and gnuplot scripts that
+/// draw them, all in the current folder.
 namespace plot {
 
 /// A header line, then one line per row.
@@ -21,7 +21,7 @@ inline void write_csv(const std::string& path, const std::string& header, const 
     if (!file) throw std::runtime_error("cannot write " + path);
 }
 
-/// Writes name.gnuplot and runs it, which makes name.png; without gnuplot, says how to get it.
+/// Writes name.gnuplot and runs it, which makes name.png; without gnuplot, prints how to get it.
 inline void draw(const std::string& name, const std::string& body, int height = 700) {
     std::ofstream(name + ".gnuplot") << "name = '" << name << "'; height = " << height << R"gnuplot(
 set encoding utf8

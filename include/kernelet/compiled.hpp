@@ -1,7 +1,7 @@
 #pragma once
 
-/// What the sources of compiled mode (src/) instantiate and a file in that mode therefore does not. Nothing
-/// without KERNELET_COMPILED, which a target made by kernelet_add_compiled() defines.
+/// The templates that the sources of compiled mode (src/) instantiate and a file in that mode does not.
+/// Empty without KERNELET_COMPILED, which a target made by kernelet_add_compiled() defines.
 
 #ifdef KERNELET_COMPILED
 

@@ -54,7 +54,7 @@ concept KernelFamily = std::copyable<K> &&
 ///     classification           static constexpr bool; true: targets must be −1 or +1
 ///     smooth                   static constexpr bool; true: curvature() is continuous, Newton's method may
 ///                              follow ℓ as it is
-///     adapted(σ)               the same loss with a scale of its own chosen by the noise deviation σ
+///     adapted(σ)               this loss with its scale chosen by the noise deviation σ
 /// Matrices are q x n, weights n. Not promised: differentiability, boundedness of the sets.
 template <class L>
 concept ConvexLoss = std::copyable<L> && requires(const L& loss, double number) {
@@ -87,13 +87,13 @@ concept Domain = std::copyable<D> && requires(const D& domain, Index index, cons
     { domain.widths() } -> std::same_as<Interval>;
 };
 
-/// Watches a fit: called with each Progress, answers with a Verdict and nothing else (a bool would leave open
+/// Observes a fit: called with each Progress, returns a Verdict and nothing else (a bool would leave open
 /// whether true means go on). Called from the thread that fits.
 template <class O>
 concept Observer =
     std::invocable<O&, const Progress&> && std::same_as<std::invoke_result_t<O&, const Progress&>, Verdict>;
 
-/// Samples that are read in blocks, as often as a fit asks for them, in any order.
+/// Samples that are read in blocks, as often as a fit needs them, in any order.
 ///     size(), dimension(), outputs()   n, d and q; q may be 0 where samples are only predicted
 ///     read(first, count, x, y, weights)   writes samples first ... first + count − 1: x is d x count, y q x count,
 ///                              weights count, all one before the call. Throws where they cannot be read.

@@ -61,7 +61,7 @@ private:
     double seconds_ = 0.0;
 };
 
-/// What an estimator is made of.
+/// The parts of an estimator.
 struct FitProblem {
     AnyKernel kernel;
     AnyLoss loss;
@@ -88,7 +88,7 @@ struct SizedModel {
     double residual{};  ///< as Report::residual
 };
 
-/// What a fit returns, in the fit's own units where a scaling applies.
+/// The result of a fit, in the fit's own units where a scaling applies.
 struct ErasedFit : ErasedModel {
     InputScaling scaling{};
     Matrix field_x{};       ///< the samples of the dual, d x m
@@ -96,10 +96,10 @@ struct ErasedFit : ErasedModel {
     Report report{};
     Matrix
         multipliers{};  ///< λ, q x n, in the order of the samples given; of those held where a source was given
-    std::vector<SizedModel> sizes{};  ///< by rising size, where they were asked for
+    std::vector<SizedModel> sizes{};  ///< by rising size, where FitRequest::wants_sizes
 };
 
-/// What a fit is given beside its samples.
+/// The inputs of a fit besides its samples.
 struct FitRequest {
     std::optional<AnyDomain> domain{};  ///< read off the samples where none is given
     ObserverFunction observer{};
@@ -112,7 +112,7 @@ struct FitRequest {
 template <class Scalar = double>
 ErasedFit fit_samples(const FitProblem& problem, const Samples& samples, FitRequest request);
 
-/// The same on samples that are read in blocks, of which StreamOptions::held_samples are held at most.
+/// fit_samples() on samples that are read in blocks; at most StreamOptions::held_samples are held in memory.
 template <class Scalar = double>
 ErasedFit fit_source(const FitProblem& problem, const AnySource& source, FitRequest request);
 

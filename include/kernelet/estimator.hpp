@@ -22,7 +22,7 @@
 
 namespace kernelet {
 
-/// What fit() returns: the model to ship, the field it was read off, and the report.
+/// The result of fit(): the model, the field α from which it was found, and the report.
 template <KernelFamily Kernel>
 struct Fit {
     SparseKernelModel<Kernel> model;
@@ -34,7 +34,7 @@ struct Fit {
 
 /// One row of a regularization path.
 struct PathRow {
-    double sparsity{};  ///< as asked
+    double sparsity{};  ///< as given
     double gamma{};
     Index kernels{};
     double residual{};
@@ -42,7 +42,7 @@ struct PathRow {
     double support_measure{};
 };
 
-/// The same with its model.
+/// One row of a regularization path with its model.
 template <KernelFamily Kernel>
 struct FittedPathRow : PathRow {
     SparseKernelModel<Kernel> model;
@@ -71,7 +71,8 @@ public:
 
     const Options& options() const { return options_; }
 
-    /// The same with another kernel, loss or solver, each by its value, in any number and in the order of the template:
+    /// This estimator with another kernel, loss or solver, each by its value, in any number and in the order of the
+    /// template:
     /// SparseKernelEstimator(options).with(HuberLoss(0.1)), .with(Dictionary<...>{...}, AugmentedNewton{...}).
     template <KernelFamily Other, class... Others>
     auto with(Other kernel, Others... others) const {
@@ -89,7 +90,7 @@ public:
     auto with(Other solver) const {
         return SparseKernelEstimator<Kernel, Loss, Other>(options_, std::move(solver), kernel_, loss_);
     }
-    /// The same with other options.
+    /// This estimator with other options.
     SparseKernelEstimator with(Options options) const {
         return SparseKernelEstimator(std::move(options), solver_, kernel_, loss_);
     }
@@ -170,8 +171,8 @@ public:
     }
 
     /// One fit per sparsity of the grid (Options::sparsity), each begun where the last ended: how kernels, error and gap
-    /// trade off. The grid may be in any order; the rows rise in sparsity. The observer is told of the whole path; after
-    /// its stop the rows so far are returned.
+    /// trade off. The grid may be in any order; the rows rise in sparsity. The observer receives the progress of the
+    /// whole path; after its stop the rows so far are returned.
     template <Numbers X, Numbers Y>
     std::vector<FittedPathRow<Kernel>> regularization_path(const X& x, const Y& y, std::vector<double> grid,
                                                            const ObserverFunction& observer = {}) const {
@@ -238,7 +239,7 @@ private:
         return {AnyKernel(kernel_), AnyLoss(loss_), detail::erase_solver(solver_), options_};
     }
 
-    /// Of more samples than are held, matrices are read where they are.
+    /// Matrices with more samples than are held are read where they are.
     template <class X, class Y>
     Fit<Kernel> fit_matrices(const Eigen::MatrixBase<X>& x, const Eigen::MatrixBase<Y>& y,
                              detail::FitRequest request) const {

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-/// What an estimator calls, where it is compiled.
+/// The definitions that an estimator calls, included where they are compiled.
 namespace kernelet::detail {
 
 /// A fit to samples that are all held, in the unit of y.
@@ -20,7 +20,7 @@ ErasedFit fit_in_unit(const FitProblem& problem, const Samples& given, FitReques
                                                                        request.wants_sizes);
 }
 
-/// The same in a unit of y that keeps squares in range.
+/// fit_in_unit() in a unit of y that keeps squares in range.
 template <class Scalar>
 ErasedFit fit_held(const FitProblem& problem, const Samples& given, FitRequest request) {
     const TargetUnit unit = TargetUnit::of(problem, given.y);

@@ -73,7 +73,7 @@ private:
     int solve_ = -1;
 };
 
-/// What a dual solution became.
+/// A dual solution and the model found from it.
 struct FoundModel {
     SolvedDual dual{};
     Index peaks{}, merged{};
@@ -279,9 +279,9 @@ private:
         found.mean_loss = allowed.mean_loss(problem.prediction(found.finished.model));
     }
 
-    /// Of the search on the samples that are held. Where there are more, which then move its kernels, these need to be no
-    /// closer to their place than the passes bring them: a parameter that is off by a fraction of its standard error costs
-    /// the square of that, in units of σ², of a cost of about N σ².
+    /// Options of the search on the held samples. If there are more samples, later passes over all of them move the
+    /// kernels, so that this search may end earlier: a parameter that is off by a fraction of its standard error costs
+    /// the square of that fraction, in units of σ², of a cost of about N σ².
     Options held_options(Index held) const {
         Options options = options_;
         const double fraction = options.search.streams.arrival_fraction;
@@ -423,7 +423,7 @@ private:
         static_cast<Certificate&>(report_) = dual.certificate;
         report_.unsparse_height = dual.unsparse_height;
         report_.solved_tolerance = max_abs(dual.tolerances);
-        // A tolerance that was not asked for is whatever turned out to be feasible.
+        // A tolerance that was not given is the one that turned out to be feasible.
         if (!data.tolerance_given) report_.tolerance = report_.solved_tolerance;
         const bool infeasible = dual.infeasible && data.tolerance_given;
         report_.status = infeasible ? Status::infeasible : dual.solution.status;
@@ -452,19 +452,24 @@ private:
         const bool missed = data.tolerance_given && report_.model_violation > 0.0;
         if (missed && report_.bound == Bound::tolerance && report_.status != Status::infeasible)
             report_.bound = Bound::exhausted;
+        // That the dual has no answer matters more than what bound the search.
+        const bool answered = report_.status != Status::infeasible && report_.status != Status::diverged;
         if (watch_.stopped())
             report_.status = Status::stopped;
-        else if (report_.bound == Bound::max_kernels && report_.status != Status::infeasible)
+        else if (report_.bound == Bound::max_kernels && answered)
             report_.status = Status::kernel_limit;
         else if (missed && report_.status == Status::converged)
             report_.status = Status::tolerance_missed;
     }
 
-    /// Residual and violation on the samples that are held.
+    /// Residual and violation on the samples that are held, of the tolerance that the report names.
     void report_held(const AnyLoss& loss, const PreparedSamples& data, const Matrix& prediction) {
         require(all_finite(prediction), "the kernel ", problem_.kernel.held_name(),
                 " returned a value that is not finite");
-        const FeasibleSet<AnyLoss> asked(loss, data.y, options_.scope, data.tolerance, data.weights);
+        const Vector tolerance = data.tolerance_given
+                                     ? data.tolerance
+                                     : Vector(Vector::Constant(data.y.cols(), report_.tolerance));
+        const FeasibleSet<AnyLoss> asked(loss, data.y, options_.scope, tolerance, data.weights);
         report_.residual = asked.residual(prediction);
         require(std::isfinite(report_.residual), "the ", loss.held_name(),
                 " loss returned a value that is not finite");

@@ -121,7 +121,7 @@ private:
 /// Samples that are spread over the processes of a communicator, each of which reads its own: those of rank 0 come first,
 /// then those of rank 1, and so on. A SampleSource; fit() and everything else of this class are collective. All processes
 /// get the same model to the bit, also for another number of processes: see BlockTree. Shards may be empty or of any size.
-/// The observer of rank 0 alone is told of progress, and may stop the fit. Where one process throws, all throw.
+/// Only the observer of rank 0 is called; it may stop the fit. Where one process throws, all throw.
 template <SampleSource Source>
 class Shards {
 public:
@@ -144,7 +144,7 @@ public:
         exchange();
     }
 
-    /// Of all processes.
+    /// The number of samples of all processes.
     Index size() const { return starts_.back(); }
     Index dimension() const { return dimension_; }
     Index outputs() const { return outputs_; }
@@ -227,7 +227,7 @@ private:
     }
 
     /// The end of a block belongs to the process on which the block begins: the others send it, once. All go through the
-    /// same pairs of processes in the same order. A process that cannot read says so to all.
+    /// same pairs of processes in the same order. A process that cannot read signals this to all.
     void exchange() {
         const auto ranks = static_cast<int>(starts_.size()) - 1;
         detail::Failure failure;

@@ -75,7 +75,7 @@ private:
     double seconds_;
 };
 
-/// Keeps every Progress. Copies share one record, so that what fit() was handed can be read afterwards.
+/// Records every Progress. Copies share one record, so that it can be read after fit() returns.
 class History {
 public:
     Verdict operator()(const Progress& progress) {
@@ -88,7 +88,7 @@ private:
     std::shared_ptr<std::vector<Progress>> rows_ = std::make_shared<std::vector<Progress>>();
 };
 
-/// Calls both; stops if either says so.
+/// Calls both observers; stops if either returns stop.
 template <class First, class Second>
 auto both(First first, Second second) {
     return

@@ -36,16 +36,16 @@ struct PeakOptions {
     }
 };
 
-/// What a fit is asked for. Every field may be left alone.
+/// The options of a fit. Every field has a default.
 struct Options {
     /// How closely the data must be met: RMS residual ≤ tolerance in y's unit (aggregate), or |ŷ − y| ≤
     /// tolerance for each sample (per_sample); for other losses than the squared one, the loss whose level it
     /// is (a mean excess, a mean hinge). Unset: from the noise estimated from the data.
     std::optional<double> tolerance{};
-    /// Never more kernels than this.
+    /// The largest number of kernels.
     std::optional<Index> max_kernels{};
     /// Aggregate suits noisy data. Per sample suits noise-free data or a tolerance above the largest noise:
-    /// below it, a model has to chase every outlier.
+    /// below it, a model has to follow every outlier.
     Scope scope = Scope::aggregate;
     /// The price γ of support in the paper's unit (under the domain's probability measure). Unset: from
     /// `sparsity`.
@@ -53,20 +53,21 @@ struct Options {
     /// The threshold in units of the γ = 0 solution: √(2γ) = sparsity · max|ᾱ₀|. Zero: no sparsity.
     double sparsity = 0.5;
     /// Scale each coordinate of x to deviation one inside the fit, where the domain is read off the data. A
-    /// domain given by hand speaks the user's units, so nothing is scaled then.
+    /// domain given by the user is in the user's units; then nothing is scaled.
     bool standardize = true;
     /// Measure y from a baseline inside the fit, to which a model decays far from the data: zero where zero
     /// is among the values of y (their range and a tenth more), else their mean. On ten Gaussians over zero,
-    /// the mean costs a kernel and a half and twice the error. Off: zero, as in the paper.
+    /// the mean costs 1.5 kernels more and doubles the error. Off: zero, as in the paper.
     bool center = true;
-    /// What is fitted beside the kernels without a penalty, in the dual and after it; a model decays to it far from the
-    /// data. A constant: f = ∫αk + b, and the dual keeps Σ_i λ_i = 0; classes may be unbalanced. Linear: f = ∫αk + b +
-    /// s'x, and Σ_i λ_i x_i = 0 too. With either, y is measured from its mean inside the fit, where only rounding
-    /// depends on it, whatever `center` says. Automatic: none in the dual; after it a constant where y is measured from
+    /// The trend, fitted with the kernels but unpenalised, in the dual and after it; a model decays to it
+    /// far from the data. A constant: f = ∫αk + b, and the dual keeps Σ_i λ_i = 0; classes may be unbalanced.
+    /// Linear: f = ∫αk + b + s'x, and Σ_i λ_i x_i = 0 too. With either, y is measured from its mean inside
+    /// the fit, whatever `center` is; only rounding depends on this. Automatic:
+    /// none in the dual; after it a constant where y is measured from
     /// its mean and the domain has no kernel wide enough to move that (FixedWidth, narrow CandidateCenters); linear where
-    /// the noise is estimated with the model, see EvidenceSearch, and the evidence asks for it; else none.
+    /// the noise is estimated with the model, see EvidenceSearch, and the evidence prefers it; else none.
     Trend trend = Trend::automatic;
-    /// Another name: true is a constant trend, false none.
+    /// Another name of `trend`: true is a constant trend, false none.
     std::optional<bool> intercept{};
     /// With no tolerance: the dual is solved at this multiple of the estimated noise deviation. Above 1,
     /// since the α of the dual shrinks towards zero and the search removes that bias.
@@ -75,16 +76,16 @@ struct Options {
     /// Unset: from the noise and the prior on coefficients, see Priors, raised while coefficients are too large.
     std::optional<double> ridge{};
     /// Where there are more samples, the dual is solved on so many of them, drawn at random, and the
-    /// certificate speaks of those; kernels are searched for and fitted on all. The dual's time grows with
-    /// the cube of n. Unset: 2000 where a tolerance or γ is given, since it is then asked what the data allow;
+    /// certificate refers to those; kernels are searched for and fitted on all. The dual's time grows with
+    /// the cube of n. Unset: 2000 where a tolerance or γ is given, since feasibility then matters;
     /// else 200, since the peaks are only where the search begins.
     std::optional<Index> dual_samples{};
-    /// Same seed, same input, same binary: same bits.
+    /// The same seed, input and binary give the same bits.
     std::uint64_t seed = 1;
     PeakOptions peaks{};
     SearchOptions search{};
 
-    /// The trend that is asked for.
+    /// The trend that `trend` and `intercept` select.
     Trend asked_trend() const {
         if (!intercept) return trend;
         return *intercept ? Trend::constant : Trend::none;
@@ -108,7 +109,7 @@ struct Options {
     }
 
 private:
-    /// Of what enters a fit as its square: neither negative nor too large for that.
+    /// Requires that a value whose square enters a fit is neither negative nor too large for that.
     static void require_square(double value, double most, std::string_view name) {
         detail::require_nonnegative(value, name);
         detail::require(value <= most, name, " = ", value, " must be at most ", most);

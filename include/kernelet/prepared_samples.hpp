@@ -65,11 +65,13 @@ OrderedSamples ordered_samples(const FitProblem& problem, const Samples& given) 
     return out;
 }
 
-/// Throws where the kernel or the loss returns a number that is not finite, at some nodes and samples.
+/// Throws where the kernel or the loss returns a number that is not finite, at some nodes and samples, or a value whose
+/// square is not finite: the search computes such squares.
 template <class Scalar>
 void require_finite_policies(const AnyKernel& kernel, const AnyLoss& loss, const TiledPoints& points,
                              const Matrix& nodes, const Matrix& y) {
     constexpr Index most_nodes = 32, most_tiles = 32;
+    constexpr double most_value = 1e140;
     Matrix jet(TiledPoints::tile, 1 + nodes.rows());
     for (Index k = 0; k < std::min(most_nodes, nodes.cols()); ++k) {
         const ConstVectorRef node = column_ref(nodes, k * nodes.cols() / std::min(most_nodes, nodes.cols()));
@@ -78,10 +80,14 @@ void require_finite_policies(const AnyKernel& kernel, const AnyLoss& loss, const
             const Block tile = Block(jet).part(0, 0, points.count(t), jet.cols());
             kernel.jet(points.rows(t), node, matrix_ref(tile));
             require(all_finite(tile), "the kernel ", kernel.held_name(),
-                    " returned a value or a slope that is not finite");
+                    " returned a value or a slope that is not finite on x and the domain");
             kernel.values(points.rows(t), node, run_ref(jet.data(), points.count(t)));
-            require(all_finite(ConstBlock(jet.data(), points.count(t), 1, points.count(t))), "the kernel ",
-                    kernel.held_name(), " returned a value that is not finite");
+            const ConstBlock values(jet.data(), points.count(t), 1, points.count(t));
+            require(all_finite(values), "the kernel ", kernel.held_name(),
+                    " returned a value that is not finite on x and the domain");
+            const double largest = max_abs(values);
+            require(largest <= most_value, "the kernel ", kernel.held_name(), " is ", largest,
+                    " on x and the domain; it must be at most ", most_value, " in size: scale x");
         }
     }
     for (Index i = 0; i < y.size(); ++i)

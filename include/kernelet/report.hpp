@@ -17,10 +17,10 @@ namespace kernelet {
 /// How a fit ended. Misuse throws; everything else is one of these, with the best point kept.
 enum class Status {
     converged,         ///< the dual's relative gap is within the solver's goal
-    iteration_limit,   ///< the solver used up its iterations; the gap says how far it came
+    iteration_limit,   ///< the solver used up its iterations; the gap shows how far it came
     diverged,          ///< a fixed step size, or γ, was too large for this problem
-    stopped,           ///< an observer said stop
-    kernel_limit,      ///< max_kernels bound: a kernel more would fit better
+    stopped,           ///< an observer returned stop
+    kernel_limit,      ///< max_kernels bound: one more kernel would fit better
     tolerance_missed,  ///< the dual met the tolerance, the discrete model on its peaks does not
     infeasible         ///< no function of this domain meets the tolerance; the dual grows without bound
 };
@@ -45,11 +45,11 @@ constexpr std::string_view to_string(Status status) {
     return "unknown";
 }
 
-/// What the number of kernels was bound by.
+/// The reason why the number of kernels is not larger, or not smaller.
 enum class Bound {
-    criterion,    ///< an information criterion: a kernel more explains no more than noise would
-    tolerance,    ///< the tolerance is met: a kernel less would miss it
-    max_kernels,  ///< max_kernels: a kernel more would fit better
+    criterion,    ///< an information criterion: one more kernel explains no more than noise would
+    tolerance,    ///< the tolerance is met: with one kernel fewer the search misses it
+    max_kernels,  ///< max_kernels: one more kernel would fit better
     samples,      ///< as many parameters as the samples allow
     exhausted,    ///< the tolerance is not met, and no further kernel lowers the error noticeably
     held_out,     ///< samples held out: more kernels do not lower their loss by more than its standard error
@@ -67,17 +67,17 @@ constexpr std::string_view to_string(Bound bound) {
         case Bound::samples:
             return "the number of samples";
         case Bound::exhausted:
-            return "what further kernels gain";
+            return "the gain of further kernels";
         case Bound::held_out:
-            return "samples held out";
+            return "the held-out samples";
         case Bound::observer:
             return "the observer";
     }
     return "unknown";
 }
 
-/// What the observer of a fit is told. A stage reports after each of its iterations, and at least every 20 ms in
-/// between, with what it said last.
+/// The progress of a fit, for its observer. A stage reports after each of its iterations, and repeats its last
+/// report at least every 20 ms in between.
 struct Progress {
     /// "dual", "peaks", "search"; before them "read" and after them "passes" where samples are read in blocks; "sizes" of
     /// a kernel path; "classifiers" of an ensemble; "folds" of a cross-validation; in the last report "done" or
@@ -86,23 +86,23 @@ struct Progress {
     Index iteration{};
     Index iterations{};  ///< the most there can be in this stage; 0 where that is not known
     double dual_value{};
-    double gap = std::numeric_limits<double>::infinity();  ///< relative, where the solver knows it
+    double gap = std::numeric_limits<double>::infinity();  ///< relative, where the solver computes it
     double seconds{};                                      ///< since the fit began
     /// Of the whole fit that is done, by time, between 0 and 1: an estimate that never falls and is 1 at the end.
     double fraction{};
     double seconds_left{};  ///< estimated from what has passed; may rise
 
-    /// The last report of a fit, whose verdict is not asked for.
+    /// Whether this is the last report of a fit, whose verdict is ignored.
     bool is_last() const { return stage == "done" || stage == "stopped"; }
 };
 
-/// What an observer answers.
+/// The return value of an observer.
 enum class Verdict { proceed, stop };
 
 /// How solvers hold an observer; empty: none.
 using ObserverFunction = std::function<Verdict(const Progress&)>;
 
-/// Thrown inside a fit, never out of it, once the observer has answered stop. Whoever holds a best point catches it.
+/// Thrown inside a fit, never out of it, once the observer has answered stop. Code that has a best point catches it.
 class Interrupted : public std::exception {
 public:
     const char* what() const noexcept override { return "kernelet: the observer stopped the fit"; }
@@ -125,9 +125,9 @@ inline double relative_gap(double primal, double dual) {
     return scale > 0.0 ? (primal - dual) / scale : 0.0;
 }
 
-/// How close to optimal the dual's answer is. It speaks of the integral problem on the solver's own nodes: D
+/// How close to optimal the dual solution is. It certifies the integral problem on the solver's own nodes: D
 /// ≤ optimum ≤ P, up to the error of the integrals, and P counts only where the violation is small. It does
-/// not speak of the number of kernels that are read off afterwards.
+/// not certify the number of kernels of the discrete model.
 struct Certificate {
     double dual_value{};    ///< D = g(λ)
     double primal_value{};  ///< P = Σ ρ φ**(α) of the recovered α
@@ -147,18 +147,18 @@ struct Certificate {
     double relative_gap() const { return certified ? kernelet::relative_gap(primal_value, dual_value) : 1.0; }
 };
 
-/// What a fit has to say about itself.
+/// The report of a fit.
 struct Report : Certificate {
     Status status = Status::iteration_limit;
 
-    double tolerance{};         ///< as asked, or as chosen; the largest where each sample has its own
-    bool tolerance_given{};     ///< asked for; otherwise only the dual was solved at it
+    double tolerance{};         ///< as given, or as chosen; the largest where each sample has its own
+    bool tolerance_given{};     ///< given by the user; otherwise only the dual was solved at it
     double noise_deviation{};   ///< estimated from the data; 0 where the tolerance was given
     double solved_tolerance{};  ///< what the dual was solved at: the tolerance, or, where that is infeasible,
                                 ///< the least tried that is not
 
     Index samples{};       ///< in all
-    Index dual_samples{};  ///< on which the dual was solved: what the certificate speaks of
+    Index dual_samples{};  ///< on which the dual was solved: those of the certificate
 
     double unsparse_height{};  ///< max‖ᾱ₀‖ of the solution without sparsity, from which γ was made; 0 where γ
                                ///< was given
@@ -179,8 +179,8 @@ struct Report : Certificate {
     /// nothing. With the aggregate tolerance of the squared loss, in proportion to w_i |r_i|, r the residuals of the
     /// integral problem. Zero for samples that the dual was not solved on, see dual_samples.
     Vector prices{};
-    /// Where the status is infeasible: the samples no function of the domain can meet together, most to blame
-    /// first.
+    /// Where the status is infeasible: the samples that no function of the domain can meet together, largest
+    /// ‖λ_i‖ first.
     std::vector<Index> culprits{};
 
     StageSeconds seconds{};
@@ -198,12 +198,12 @@ struct Report : Certificate {
 
     /// Everything, in plain words.
     std::string full() const {
-        return detail::text("status            ", to_string(status), "\n", full_culprits(),
-                            "kernels           ", kernels, ", bound by ", to_string(bound), "; begun at ",
-                            peaks, " peaks above the threshold, ", merged, " merged\n", full_residual(),
-                            full_certificate(), "dual solver       ", iterations, " iterations on ", nodes,
-                            " nodes", on_samples(), "\n", "seconds           ", seconds.dual, " dual, ",
-                            seconds.peaks, " peaks, ", seconds.search, " search\n", certified ? caveat : "");
+        return detail::text(
+            "status            ", to_string(status), "\n", full_culprits(), "kernels           ", kernels,
+            ", bound by ", to_string(bound), "; the search began at ", peaks, " peaks above the threshold, ",
+            merged, " merged\n", full_residual(), full_certificate(), "dual solver       ", iterations,
+            " iterations on ", nodes, " nodes", on_samples(), "\n", "seconds           ", seconds.dual,
+            " dual, ", seconds.peaks, " peaks, ", seconds.search, " search\n", certified ? caveat : "");
     }
 
 private:
@@ -224,7 +224,7 @@ private:
     std::string full_residual() const {
         return detail::text(
             "residual          ", residual, " on the samples; ",
-            tolerance_given ? "tolerance " : "no tolerance was asked for, the dual was solved at ", tolerance,
+            tolerance_given ? "tolerance " : "no tolerance was given; the dual was solved at ", tolerance,
             noise_deviation > 0.0 ? detail::text(", from an estimated noise deviation of ", noise_deviation)
                                   : "",
             tolerance_given && model_violation > 0.0 ? detail::text("; missed by ", model_violation) : "",
@@ -233,14 +233,14 @@ private:
 
     std::string full_certificate() const {
         if (!certified && status == Status::stopped)
-            return "certificate       none: the dual was stopped before it was solved\n";
+            return "certificate       none: the fit was stopped, and D and P are not known\n";
         if (!certified && status == Status::diverged)
             return "certificate       none: the dual solver diverged\n";
         if (!certified) return "certificate       none: D and P are out of the range of a double\n";
         return detail::text("dual value D      ", dual_value, "\n", "primal value P    ", primal_value,
-                            " for an alpha outside the tolerance by ", max_violation, "\n",
+                            " for an alpha that violates the tolerance by ", max_violation, "\n",
                             "gap P - D         ", gap(), " (", 100.0 * relative_gap(),
-                            " %); on other quadratures D moves by ", 100.0 * integration_error, " %\n",
+                            " %); on other quadratures D changes by ", 100.0 * integration_error, " %\n",
                             "support           ", 100.0 * support_measure, " % of the domain; gamma ", gamma,
                             ", threshold at ", threshold_ratio, " of the highest peak\n");
     }
@@ -248,8 +248,8 @@ private:
     static constexpr std::string_view caveat =
         "D bounds the optimum of the integral problem from below, up to the error of the integrals. P bounds "
         "it\n"
-        "from above if its alpha is within the tolerance. Neither says whether the number of kernels is the\n"
-        "smallest possible: a local search finds it, which begins at the peaks of alpha.\n";
+        "from above if its alpha is within the tolerance. Neither bounds the smallest possible number of\n"
+        "kernels: a local search from the peaks of alpha finds the model.\n";
 
     static constexpr std::size_t most_named = 10;
 };

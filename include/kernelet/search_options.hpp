@@ -62,9 +62,9 @@ struct PriorOptions {
     /// max|a|/max|y| = 34 at 20, at the undersampled ends of the chirp; at 3 the bias of the prior shows in the
     /// error.
     double coefficient_deviation = 7.0;
-    /// The same for labels. On separable classes the loss keeps falling as the coefficients grow; only the prior
-    /// bounds them. `mnist_prototypes` draws centers that look like digits at 2 and like none at 20; `wifi` is
-    /// no worse. Not used by the first-order path, nor where a tolerance is given.
+    /// As coefficient_deviation, for labels. On separable classes the loss keeps falling as the coefficients
+    /// grow; only the prior bounds them. `mnist_prototypes` draws centers that look like digits at 2 and like
+    /// none at 20; `wifi` is no worse. Not used by the first-order path, nor where a tolerance is given.
     double decision_deviation = 2.0;
     /// log θ is normal about the logarithm of this fraction of half the diagonal of the samples' box, ...
     double typical_width_fraction = 1.0 / 3.0;
@@ -82,7 +82,7 @@ struct PriorOptions {
     /// The noise deviation counts as at least this fraction of the deviation of y: noise-free data need not be
     /// met to the last bit.
     double min_noise_fraction = 5e-3;
-    /// An offset per output is fitted beside the kernels where y is measured from its mean and no kernel is
+    /// An offset per output is fitted with the kernels where y is measured from its mean and no kernel is
     /// wider than this fraction of the diagonal of the samples' box: only a wide kernel can move the mean.
     double wide_kernel_fraction = 0.25;
 
@@ -110,7 +110,7 @@ struct CriterionOptions {
     /// Labels: N counts as this multiple of N. The Fisher information of a label is p(1 − p) ≤ ¼ of that of a
     /// value of unit variance. It counts where samples are few: `few_labels`.
     double label_information = 0.25;
-    /// A kernel that sees less than this many samples' worth of data, Σ w k² / mean w, stands in a gap of the
+    /// A kernel whose effective number of samples, Σ w k² / mean w, is below this lies in a gap of the
     /// samples and is not allowed.
     double min_mass = 0.2;
     /// Forward selection towards a tolerance: the relative decrease of the cost that a kernel must bring.
@@ -233,8 +233,8 @@ struct FirstOrderOptions {
 struct LevelOptions {
     /// Samples on which kernels are first searched for.
     Index first_samples = 2000;
-    /// The same for labels: on generated classes in 2 and 4 dimensions, 4000 samples, the error of 20 fits each from
-    /// 1000 is that of searches on all up to 2 ± 5 %.
+    /// As first_samples, for labels. On generated classes in 2 and 4 dimensions with 4000 samples, the error of
+    /// 20 fits each from 1000 samples equals that of searches on all up to 2 ± 5 %.
     Index first_labels = 1000;
     /// From one level to the next at most so many times as many samples; the steps are of equal ratio.
     Index growth = 8;

@@ -12,7 +12,7 @@
 
 /// A fit to samples that are read in blocks: a survey of all samples, which draws those that are held; the fit to these;
 /// passes over all samples that move its kernels. Where several processes share the samples, one of them, the root, fits,
-/// and the others sum over their samples when it asks.
+/// and the others sum over their samples on its requests.
 namespace kernelet::detail {
 
 template <class Archive>
@@ -137,7 +137,7 @@ public:
     }
 
 private:
-    /// A process of a team that does not fit has nothing to tell.
+    /// Whether this process is not the root of its team; such a process reports no progress.
     static bool is_worker(const AnySource& source) {
         return source.team() != nullptr && !source.team()->is_root();
     }

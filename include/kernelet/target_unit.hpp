@@ -36,7 +36,7 @@ public:
 
     bool is_one() const { return exponent_ == 0; }
 
-    /// What is asked for, in this unit. A tolerance or a γ far beyond the size of y asks for no kernel in either case.
+    /// The problem in this unit. A tolerance or a γ far beyond the size of y gives no kernel in either unit.
     FitProblem problem(FitProblem problem) const {
         Options& options = problem.options;
         if (options.tolerance) options.tolerance = std::min(inside(*options.tolerance), most_inside);

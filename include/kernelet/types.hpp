@@ -13,13 +13,13 @@ using Index = Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// Views that kernels, domains and solvers are handed: no copy for whole matrices, columns and row ranges.
+/// Views passed to kernels, domains and solvers: no copy for whole matrices, columns and row ranges.
 using ConstMatrixRef = Eigen::Ref<const Matrix>;
 using ConstVectorRef = Eigen::Ref<const Vector>;
 using MatrixRef = Eigen::Ref<Matrix>;
 using VectorRef = Eigen::Ref<Vector>;
 
-/// The same views through a template parameter, always double. Eigen expressions of a type that depends on a
+/// These views through a template parameter, always double. Eigen expressions of a type that depends on a
 /// template parameter are compiled where they are called and not wherever their header is included.
 template <class Scalar>
 struct Views {
@@ -53,7 +53,7 @@ struct Quadrature {
     Vector weights{};
 };
 
-/// What is given per sample. `x` is d x n, one sample per column; `y` is a column of n targets, or q x n.
+/// The samples of a fit. `x` is d x n, one sample per column; `y` is a column of n targets, or q x n.
 struct Samples {
     Matrix x{};
     Matrix y{};
@@ -65,18 +65,18 @@ struct Samples {
 /// What a tolerance bounds: the loss summed over the samples, or the loss of each sample by itself.
 enum class Scope { aggregate, per_sample };
 
-/// What is fitted beside the kernels without a penalty: nothing, a constant, or a constant and a slope per input, or
-/// whichever of these the data ask for. Far from all centers a model is its trend.
+/// The trend, which is fitted with the kernels and without a penalty: none, a constant, a constant and a slope per
+/// input, or whichever of these the evidence prefers. Far from all centers a model equals its trend.
 enum class Trend { automatic, none, constant, linear };
 
-/// What one row of a kernel's parameter θ means when the inputs change their unit.
+/// The kind of one row of a kernel's parameter θ: how it changes with the unit of the inputs.
 enum class ParameterKind {
     isotropic_scale,   ///< a length, the same along every coordinate: scales with x
     coordinate_scale,  ///< a length along the coordinate of the same number: scales with that coordinate
     shape              ///< no length (an order, a tag): does not change
 };
 
-/// What a domain has to know of a kernel's parameter θ.
+/// The properties of a kernel's parameter θ that a domain needs.
 struct ParameterLayout {
     Index rows = 1;                ///< p
     std::vector<double> shapes{};  ///< the values its last row may take where that is a shape; else empty
@@ -85,7 +85,7 @@ struct ParameterLayout {
     Index scales() const { return shapes.empty() ? rows : rows - 1; }
 };
 
-/// Of a kernel for inputs of this dimension.
+/// The layout of a kernel's parameter for inputs of this dimension.
 template <class Kernel>
 ParameterLayout parameter_layout(const Kernel& kernel, Index dimension) {
     ParameterLayout layout{kernel.parameters(dimension)};
@@ -93,7 +93,7 @@ ParameterLayout parameter_layout(const Kernel& kernel, Index dimension) {
     return layout;
 }
 
-/// What a fit knows about its model beside the model: all empty where nothing is known.
+/// Statistics that a fit computes with its model; all are empty where there are none.
 struct ModelStatistics {
     /// K: the size of each kernel's part over the samples, ‖a_j k_j‖ relative to the sum of all. They add up
     /// to one.
@@ -104,7 +104,8 @@ struct ModelStatistics {
     /// −2 log likelihood by less than the price of a kernel may be missing; its mean square over N samples is at most
     /// noise² · price/N.
     Vector discrepancy{};
-    /// Of all parameters, linearised at the fit: the coefficients (output o, kernel j at o K + j), then each kernel's
+    /// The covariance of all parameters, linearised at the fit:
+    /// the coefficients (output o, kernel j at o K + j), then each kernel's
     /// center and log parameter (row r of kernel j at q K + j (d + p) + r, in the units of the fit), then the trend
     /// (function c of output o, 1 and then the inputs, at q K + K (d + p) + o t + c). Zero rows for what was not free to
     /// move.

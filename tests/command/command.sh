@@ -91,6 +91,16 @@ head -n 1 trees.txt | grep -q 'predicted,P(ash),P(birch),"P(oak, old)"' || fail 
 "$kernelet" report trees.model trees.csv -o trees.html 2>/dev/null
 "$kernelet" export trees.model | grep -q 'trees\|model' || fail "classes are not exported"
 
+# A trend is part of what inspect prints: with it, the kernels give the model. A missed tolerance is code 3, whatever else
+# bound the fit.
+awk 'BEGIN { srand(11); print "a,b,y"; for (i = 0; i < 120; ++i) { a = 4 * rand(); b = rand()
+    print a "," b "," 3 + 2 * a - 5 * b + 0.01 * rand() } }' >plane.csv
+"$kernelet" fit plane.csv -o plane.model 2>/dev/null
+"$kernelet" inspect plane.model >plane.txt
+"$kernelet" inspect plane.model --json | grep -q '"trend": {"constant": ' || fail "inspect --json has no trend"
+grep -q 'plus the trend .* x (a) .* x (b)' plane.txt || fail "inspect does not print the slopes of a trend"
+expect 3 'wrote few.model' "$kernelet" fit wave.csv --drop name --tolerance 0.01 --max-kernels 1 -o few.model
+
 # What is wrong is named, by line and column.
 printf 'a,b\n1,2\n3,\n' >missing.csv
 expect 1 "line 3, column 'b'" "$kernelet" fit missing.csv -o none.model

@@ -1,4 +1,4 @@
-// What the code blocks of the documents use without declaring it. Compiled, never linked.
+// Declarations that the code blocks of the documents use. Compiled, never linked.
 #pragma once
 
 #include <kernelet/baselines.hpp>

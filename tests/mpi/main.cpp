@@ -36,7 +36,7 @@ void make(Index i, double* x, double& y) {
         0.1 * noise.normal(k);
 }
 
-/// What is done to a block after it was made: (number of the read, first sample, y).
+/// A change of a block after it was made: (number of the read, first sample, y).
 using Spoil = std::function<void(int, Index, MatrixRef)>;
 
 auto part(Index begin, Index end, bool labels = false, Spoil spoil = {}) {

@@ -1,5 +1,5 @@
 // expect: needs CKernel c_kernel
-// A kernel of one's own that can be fitted and evaluated, but does not say how it becomes C.
+// A user-defined kernel that can be fitted and evaluated, but does not define its C form.
 #include <kernelet/model/export_c.hpp>
 
 #include <iostream>

@@ -1,5 +1,5 @@
 // expect: Observer
-// A verdict is asked for: with true for "go on" or for "stop", half the readers would be wrong.
+// An observer must return a Verdict: a bool does not show whether true means "go on" or "stop".
 #include <kernelet/kernelet.hpp>
 
 int main() {

@@ -26,7 +26,7 @@ struct CSource {
     std::string text{};
 };
 
-/// A shared library of some C files, each compiled by itself, without a warning. Throws with what the compiler said.
+/// A shared library of some C files, each compiled by itself, without a warning. Throws the compiler's messages.
 class CompiledC {
 public:
     explicit CompiledC(const std::vector<CSource>& sources, const std::string& flags = "") {

@@ -9,14 +9,14 @@
 
 namespace support {
 
-/// A small problem nobody would tune for: n 2 to 60, d 1 to 4, duplicated points, outliers a million times
+/// A small random problem: n 2 to 60, d 1 to 4, duplicated points, outliers a million times
 /// the scale, scales of x and y from 1e-6 to 1e6, tolerance, scope and sparsity given or not.
 struct RandomProblem {
     kernelet::Matrix x{};
     kernelet::Vector y{};
     kernelet::Options options{};
 
-    /// The same problem in other units.
+    /// This problem in other units.
     RandomProblem scaled(double of_x, double of_y) const {
         RandomProblem other{of_x * x, of_y * y, options};
         if (options.tolerance) other.options.tolerance = of_y * *options.tolerance;

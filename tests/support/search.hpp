@@ -109,8 +109,8 @@ struct DenseLeastSquares {
         return (right - damped * step).squaredNorm();
     }
 
-    /// The same where kernel `removed` leaves: its coefficients become zero, its node stays, and all other
-    /// coefficients and nodes minimise
+    /// The minimum where kernel `removed` leaves: its coefficients become zero, its node stays, and all
+    /// other coefficients and nodes minimise
     ///     Σ_o ‖r_o − Φ δa_o − Σ_c a_co ∂Φ_c δ_c‖² + damping Σ (J'J)_cc δ_c²,   J of all kernels.
     double after_one_step_without(Index removed, double damping) const {
         const Index count = slopes.cols(), k = phi.cols(), per = count / k, m = phi.rows(), q = target.cols();

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-/// What many tests need: random matrices, the chirp, and what an exception said.
+/// Helpers of many tests: random matrices, the chirp, and the message of an exception.
 namespace support {
 
 using kernelet::Index;

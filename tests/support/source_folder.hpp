@@ -2,7 +2,7 @@
 
 #include <string>
 
-/// Where files that are checked in are found, whatever the folder a test runs in.
+/// The folder of the sources, whatever the folder a test runs in.
 namespace support {
 
 inline std::string source_folder() {

@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// So many OpenMP threads until the end of the scope; without OpenMP, nothing.
+/// Sets the number of OpenMP threads until the end of the scope; without OpenMP, nothing.
 class Threads {
 public:
 #ifdef _OPENMP

@@ -57,7 +57,7 @@ public:
         state.inverse_ = Matrix::Zero(k, k);
         rank_update<Scalar>(state.inverse_, root);  // G⁻¹ = L⁻ᵀL⁻¹
         mirror_lower(state.inverse_);
-        // (G⁻¹)_jj ≥ 1/G_jj also where rounding says otherwise.
+        // (G⁻¹)_jj ≥ 1/G_jj must hold in spite of rounding.
         state.least_.resize(k);
         for (Index j = 0; j < k; ++j) {
             double squares = 0.0;
@@ -73,7 +73,7 @@ public:
     /// Columns of the problem that are left.
     const std::vector<Index>& left() const { return place_; }
 
-    /// Drops the cheapest column and returns it: G⁻¹ ← G⁻¹ − g gᵀ/g_j and a ← a − g a_j/g_j with g = G⁻¹e_j.
+    /// Removes and returns the cheapest column: G⁻¹ ← G⁻¹ − g gᵀ/g_j and a ← a − g a_j/g_j with g = G⁻¹e_j.
     /// O(k²).
     template <class Scalar = double>
     Index drop_cheapest() {
@@ -137,8 +137,8 @@ template <class Scalar = double>
     while (!names.empty()) {
         Elimination state = Elimination::of<Scalar>(problem);
         // Rounding errors in G⁻¹ stay as large as its first entries, which belong to directions that the
-        // columns hardly span and that leave first. So G⁻¹ is computed again when half of its columns are
-        // gone.
+        // columns hardly span and that leave first. G⁻¹ is therefore computed again after half of its columns
+        // have left.
         for (const Index half = state.size() / 2; state.size() > half;)
             order.push_back(names[static_cast<std::size_t>(state.drop_cheapest<Scalar>())]);
         std::vector<Index> left;
@@ -238,7 +238,7 @@ template <class Scalar = double>
 
 }  // namespace detail
 
-/// What the coefficients of the remaining kernels are fitted to.
+/// The target to which the coefficients of the remaining kernels are fitted.
 enum class KompProjection {
     samples,  ///< the samples, by least squares: kernel matching pursuit (Vincent and Bengio), destructive
     rkhs      ///< the full function, in the norm of the kernel's own space (Koppel et al.)
@@ -366,7 +366,7 @@ public:
     KompFit<Kernel> fit(const X& x, const Y& y) const {
         detail::require(options_.max_kernels || options_.max_residual || options_.max_distance,
                         "options.max_kernels, options.max_residual or options.max_distance must be set: "
-                        "removal has to stop somewhere");
+                        "one of them ends the removal");
         return fit_of(path(x, y));
     }
 

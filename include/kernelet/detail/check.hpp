@@ -63,6 +63,22 @@ std::string text(const Parts&... parts) {
     return stream.str();
 }
 
+/// A word of a file in a message: in quotes, shortened, control characters and bytes beyond ASCII by their code.
+[[gnu::noinline]] inline std::string quoted_word(std::string_view word) {
+    constexpr std::size_t most = 40;
+    std::string out = "'";
+    for (const char c : word.substr(0, most)) {
+        const auto code = static_cast<unsigned char>(c);
+        if (code >= 0x20 && code < 0x7f) {
+            out.push_back(c);
+        } else {
+            constexpr char digits[] = "0123456789abcdef";
+            out.append("\\x").append({digits[code >> 4U], digits[code & 15U]});
+        }
+    }
+    return out.append(word.size() > most ? "...'" : "'");
+}
+
 /// Throws std::invalid_argument with the joined message unless `holds`.
 template <class... Parts>
 void require(bool holds, const Parts&... message) {
@@ -77,7 +93,7 @@ void require(bool holds, const Parts&... message) {
             if (const double value = data[row + column * stride]; !std::isfinite(value))
                 refuse({name, "(", row, ", ", column, ") is ", value, "; every entry must be finite"});
 }
-/// Of a matrix or vector that is stored by columns.
+/// The same for a matrix or vector stored by columns.
 template <class Derived>
 void require_finite(const Derived& values, std::string_view name) {
     require_finite_block(values.data(), values.rows(), values.cols(), values.outerStride(), name);

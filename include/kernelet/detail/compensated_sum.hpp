@@ -4,7 +4,7 @@
 
 namespace kernelet::detail {
 
-/// A sum with the rounding errors added up beside it (Neumaier 1974): the same to the last bit, or nearly so,
+/// A sum whose rounding errors are added up separately (Neumaier 1974): equal to the last bit, or nearly so,
 /// whatever the order of its terms.
 class CompensatedSum {
 public:

@@ -18,8 +18,8 @@ namespace kernelet::detail {
 
 // products
 
-/// Terms that one product of Eigen's sums. With OpenMP Eigen cuts longer sums where the number of threads
-/// says, from 248 terms on (AVX, 32 KB of L1); shorter ones have the same bits for any number of threads.
+/// Terms that one product of Eigen's sums. With OpenMP Eigen cuts longer sums by the number of
+/// threads, from 248 terms on (AVX, 32 KB of L1); shorter ones have the same bits for any number of threads.
 inline constexpr Index product_depth = 192;
 
 /// C ← C + s A B.
@@ -57,7 +57,7 @@ Matrix product_tn(const ConstBlock& a, const ConstBlock& b) {
     add_product_tn<Scalar>(c, a, b);
     return c;
 }
-/// A Bᵀ, for a B that is small beside the product.
+/// A Bᵀ, for a B that is small compared with the product.
 template <class Scalar = double>
 Matrix product_nt(const ConstBlock& a, const ConstBlock& b) {
     return product<Scalar>(a, transposed<Scalar>(b));
@@ -312,7 +312,7 @@ template <class Scalar = double>
     }
 }
 
-/// What a least-squares problem with column pivoting tells.
+/// The solution of a least-squares problem with column pivoting.
 struct PivotedSolution {
     std::vector<Index> order{};  ///< the columns as the pivots took them
     Index rank{};                ///< how many of them count

@@ -34,7 +34,7 @@ struct ConstBlock {
     ConstBlock(const Derived& values)
         : ConstBlock(values.data(), values.rows(), values.cols(), values.outerStride()) {}
 
-    /// Of an empty matrix, which has no data to point into, none.
+    /// The first entry of column j; null for an empty matrix.
     const double* column(Index j) const { return data == nullptr ? nullptr : data + j * stride; }
     double operator()(Index i, Index j) const { return data[i + j * stride]; }
     Index size() const { return rows * cols; }
@@ -43,7 +43,7 @@ struct ConstBlock {
         return {data == nullptr ? nullptr : column(left) + first, count, width, stride};
     }
     ConstBlock columns(Index left, Index width) const { return part(0, left, rows, width); }
-    /// As a matrix of its own.
+    /// A copy as a matrix.
     Eigen::MatrixXd copied() const {
         Eigen::MatrixXd out(rows, cols);
         for (Index j = 0; j < cols; ++j) std::copy_n(column(j), rows, out.data() + j * rows);

@@ -9,14 +9,14 @@
 
 namespace kernelet::detail {
 
-/// A kernel with derivatives in x of its own, see Gaussian::add_gradient.
+/// A kernel that defines ∂k/∂x itself, see Gaussian::add_gradient.
 template <class Kernel>
 concept HasOwnGradient = requires(const Kernel& kernel, const ConstMatrixRef& xt, const ConstVectorRef& node,
                                   double a, MatrixRef out) {
     { kernel.add_gradient(xt, node, a, out) } -> std::same_as<void>;
 };
 
-/// A kernel that says of itself that k(x + t, z + t; θ) = k(x, z; θ): then ∂k/∂x = −∂k/∂z.
+/// A kernel declared to satisfy k(x + t, z + t; θ) = k(x, z; θ); then ∂k/∂x = −∂k/∂z.
 template <class Kernel>
 concept TranslationInvariant = requires {
     requires Kernel::translation_invariant;
@@ -31,7 +31,8 @@ struct KernelArguments {
     const ConstVectorRef& node;
 };
 
-/// out += a ∂k/∂x, m x d, m ≤ strip_rows. One point allocates nothing up to 64 inputs with a parameter each.
+/// out += a ∂k/∂x, m x d, m ≤ strip_rows. One point allocates nothing up to 64 inputs with one parameter per
+/// input.
 template <HasInputGradient Kernel>
 void add_input_gradient(const Kernel& kernel, const KernelArguments& at, double a, MatrixRef out) {
     if constexpr (HasOwnGradient<Kernel>) {

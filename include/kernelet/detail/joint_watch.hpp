@@ -20,7 +20,7 @@ public:
     /// Called after each fit with the number of fits that are done and the seconds since the first began.
     using AfterEach = std::function<void(Index, double)>;
 
-    /// `stage` is what the observer is told while fits run. `samples` are those of each fit: the seconds that it is
+    /// `stage` is Progress::stage while fits run. `samples` are those of each fit: the seconds that it is
     /// expected to take are proportional to them. Either function may be empty.
     JointWatch(ObserverFunction observer, std::string_view stage, const std::vector<Index>& samples,
                AfterEach after_each = {})
@@ -30,12 +30,12 @@ public:
 
     bool watched() const { return static_cast<bool>(observer_); }
 
-    /// Whether the observer has said stop: fits that have not begun need not begin.
+    /// Whether the observer has returned stop: fits that have not begun need not begin.
     bool stopped() const {
         const std::lock_guard<std::mutex> guard(turn_);
         return stopped_;
     }
-    /// Whether fit m was told to stop before its end.
+    /// Whether fit m was stopped before its end.
     bool cut_short(Index m) const {
         const std::lock_guard<std::mutex> guard(turn_);
         return parts_[static_cast<std::size_t>(m)].cut_short;

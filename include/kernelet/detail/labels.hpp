@@ -15,7 +15,7 @@
 
 namespace kernelet {
 
-/// What may name a class: any values that can be copied and put in order; numbers, strings, enumerators.
+/// A label of a class: any values that can be copied and put in order; numbers, strings, enumerators.
 template <class L>
 concept ClassLabel = std::copyable<L> && std::totally_ordered<L>;
 
@@ -38,7 +38,7 @@ std::string label_text(const Label& label) {
         return "(unprintable)";
 }
 
-/// One label a sample, from a std::vector or an Eigen vector of either direction.
+/// One label per sample, from a std::vector or an Eigen vector of either direction.
 template <class T>
 std::vector<LabelOf<T>> gathered_labels(const std::vector<T>& labels) {
     return {labels.begin(), labels.end()};

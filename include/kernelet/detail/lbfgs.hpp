@@ -12,14 +12,14 @@ struct LbfgsOptions {
     Index max_steps = 20;
     Index memory = 10;             ///< pairs of steps and changes of the gradient that stand for the Hessian
     double least_progress = 1e-6;  ///< relative decrease of the cost, in a step, at which it has arrived
-    /// The same over `window` steps: a single step may be short, and the first ones know no curvature yet.
+    /// As least_progress, over `window` steps: one step may be short, and the first have no curvature yet.
     double least_window_progress = 0.0;
     Index window = 20;
 };
 
 /// Minimises cost(x, gradient), which fills the gradient, from x; x is left at the best point, whose cost is
 /// returned. Limited-memory BFGS with steps halved until the cost falls. The variables should be scaled such
-/// that the Hessian is near a multiple of one. O(memory · size) a step beside the cost.
+/// that the Hessian is near a multiple of one. O(memory · size) per step, besides the cost.
 template <class Cost>
 double lbfgs(Vector& x, const Cost& cost, const LbfgsOptions& options) {
     constexpr double armijo = 1e-4, shortest = 1e-6, least_curvature = 1e-10;

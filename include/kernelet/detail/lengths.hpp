@@ -12,7 +12,8 @@ double length_along(const Kernel& kernel, const ConstVectorRef& node, Index dime
     const auto is_coordinate_scale = [&](Index row) {
         return kernel.parameter_kind(row) == ParameterKind::coordinate_scale;
     };
-    if (c < p && is_coordinate_scale(0) && is_coordinate_scale(c)) return node(dimension + c);  // no search among d rows
+    if (c < p && is_coordinate_scale(0) && is_coordinate_scale(c))
+        return node(dimension + c);  // no search among d rows
     for (Index row = 0; row < p; ++row) {
         const ParameterKind kind = kernel.parameter_kind(row);
         if (kind == ParameterKind::isotropic_scale || (kind == ParameterKind::coordinate_scale && row == c))

@@ -180,7 +180,7 @@ inline double duplicate_residual(const Matrix& x, const Matrix& y, Scope scope) 
     return scope == Scope::per_sample ? half_range : std::sqrt(squares / static_cast<double>(y.size()));
 }
 
-/// A noise deviation, and how well it is known: as well as `known` residuals a sample would tell.
+/// A noise deviation. Its precision is that of an estimate from `known` residuals per sample.
 struct NoiseEstimate {
     double deviation{};
     double known{};
@@ -189,7 +189,7 @@ struct NoiseEstimate {
 };
 
 /// The noise that samples repeated at one place show without any model: √(Σ (y − mean of the place)² / (n −
-/// places)), over all outputs; 0 where there are too few of them to tell. O(d n log n).
+/// places)), over all outputs; 0 where there are too few of them. O(d n log n).
 inline NoiseEstimate replicate_noise(const Matrix& x, const Matrix& y) {
     constexpr Index least_repeated = 10;  // the estimate is then known to about a fifth
     double squares = 0.0;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a compilation needs, checked before anything else: one line that says what to change instead of thousands
-/// that follow from it.
+/// Checks what a compilation needs before anything else: one error line with the remedy instead of thousands
+/// of errors that follow.
 
 #if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
 #define KERNELET_REQUIREMENT_MISSED

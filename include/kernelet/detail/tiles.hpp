@@ -22,7 +22,7 @@ concept HasReach = requires(const Kernel& kernel, const ConstVectorRef& node) {
     { kernel.reach(node) } -> std::convertible_to<double>;
 };
 
-// The views that kernels are handed, each made in one way only: every other way to make one is compiled anew.
+// The views passed to kernels. Each is made in one way only, since every other way is compiled again.
 inline ConstVectorRef column_ref(const ConstBlock& a, Index j) {
     return Eigen::Map<const Vector>(a.column(j), a.rows);
 }
@@ -36,7 +36,7 @@ inline MatrixRef matrix_ref(const Block& a) {
                                                        Eigen::OuterStride<>(a.stride));
 }
 
-/// Points laid out for the passes: one coordinate per column, cut into tiles that know their bounding box.
+/// Points laid out for the passes: one coordinate per column, cut into tiles, each with its bounding box.
 class TiledPoints {
 public:
     static constexpr Index tile = 32;  // 32 doubles of x, k and λ per coordinate: a few KB, well inside L1
@@ -68,7 +68,7 @@ public:
     /// All points, n x d.
     const Matrix& transposed() const { return xt_; }
 
-    /// The points begin ... begin + count − 1 as points of their own.
+    /// A copy of the points begin ... begin + count − 1.
     TiledPoints range(Index begin, Index count) const {
         Matrix x(dimension(), count);
         for (Index i = 0; i < count; ++i)
@@ -76,7 +76,7 @@ public:
         return TiledPoints(x);
     }
 
-    /// Some of the points as points of their own.
+    /// A copy of some of the points.
     TiledPoints some(const std::vector<Index>& which) const {
         Matrix x(dimension(), static_cast<Index>(which.size()));
         for (Index i = 0; i < x.cols(); ++i)
@@ -245,7 +245,7 @@ Matrix synthesize(const Kernel& kernel, const TiledPoints& points, const ConstBl
 
 namespace kernelet {
 
-/// Points as the stages of a fit take them, where these are called by hand.
+/// Points in the form that the stages of a fit take, for direct calls of these.
 using detail::TiledPoints;
 
 }  // namespace kernelet

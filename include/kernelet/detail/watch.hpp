@@ -28,7 +28,7 @@ public:
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
     /// Begins a stage that is expected to take `expected` seconds, with `later` seconds of stages after it. Both
-    /// only steer the fraction that the observer is told.
+    /// affect only Progress::fraction.
     void begin(std::string_view stage, double expected, double later) {
         last_.stage = stage;
         last_.iteration = last_.iterations = 0;
@@ -50,11 +50,11 @@ public:
         part_start_ = seconds();
     }
 
-    /// Tells the observer. Stage, seconds and fraction are filled in here.
+    /// Calls the observer; throws Interrupted after its stop. Stage, seconds and fraction are filled in here.
     void report(const Progress& progress) {
         if (tell(progress) == Verdict::stop) throw Interrupted();
     }
-    /// The same for a caller that answers to the verdict itself.
+    /// Calls the observer and returns its verdict, for a caller that handles a stop itself.
     Verdict tell(Progress progress) {
         if (!observer_) return Verdict::proceed;
         if (stopped()) return Verdict::stop;
@@ -78,7 +78,7 @@ public:
         observer_(progress);
     }
 
-    /// Asks the observer again where it has not been asked for `interval` seconds.
+    /// Calls the observer where its last call was `interval` seconds ago; throws Interrupted after a stop.
     void poll() {
         if (!observer_) return;
         if (stopped()) throw Interrupted();

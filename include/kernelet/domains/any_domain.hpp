@@ -11,8 +11,8 @@
 namespace kernelet {
 
 /// Any domain, as one type: a fit is compiled once for all of them, and `extern template` can spare a file
-/// even that. Its members are called once a node and never once a sample, so that the call through a pointer
-/// is lost beside the n kernel values of a node. Copies share what they hold, which is const.
+/// even that. Its members are called once per node and never per sample: the call through a pointer is
+/// cheap compared with the n kernel values of a node. Copies share what they hold, which is const.
 class AnyDomain {
 public:
     /// Not of itself, and asked first: whether that is a domain depends on how it is copied.

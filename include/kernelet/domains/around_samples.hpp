@@ -40,7 +40,7 @@ public:
         return copy;
     }
 
-    /// The same domain, where each of several widths of a kernel may move in an interval of its own.
+    /// This domain, with a separate interval in which each of several widths of a kernel may move.
     AroundSamples with_coordinate_widths(Interval widths) const {
         AroundSamples copy = *this;
         copy.widths_ = widths_.with_coordinate_widths(widths);

@@ -38,14 +38,14 @@ public:
     Index rows() const { return dimension() + widths_.rows(); }
     bool free(Index row) const { return row < dimension() || widths_.free(row - dimension()); }
 
-    /// The same domain for a kernel of another parameter.
+    /// This domain for a kernel of another parameter.
     Box with_parameters(ParameterLayout layout) const {
         Box copy = *this;
         copy.widths_ = widths_.with_parameters(std::move(layout));
         return copy;
     }
 
-    /// The same domain, where each of several widths of a kernel may move in an interval of its own.
+    /// This domain, with a separate interval in which each of several widths of a kernel may move.
     Box with_coordinate_widths(Interval widths) const {
         Box copy = *this;
         copy.widths_ = widths_.with_coordinate_widths(widths);

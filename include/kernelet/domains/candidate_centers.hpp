@@ -25,8 +25,8 @@ public:
         std::tie(lo_, hi_) = detail::bounding_box(centers_);
     }
 
-    /// The same candidates, from which the ascent of peaks and the search may move the centers inside the candidates' bounding
-    /// box.
+    /// These candidates, with centers that the ascent of peaks and the search may move inside the candidates'
+    /// bounding box.
     CandidateCenters released() const {
         CandidateCenters copy = *this;
         copy.released_ = true;

@@ -17,7 +17,7 @@ namespace kernelet {
 
 struct KMeansOptions {
     Index max_iterations = 100;
-    /// Same seed, same input, same binary: same bits.
+    /// The same seed, input and binary give the same bits.
     std::uint64_t seed = 1;
     /// Stops when the RMS of the centers' last moves is at most this fraction of the samples' RMS distance
     /// from their mean. Zero: stops only when no sample changes its center.

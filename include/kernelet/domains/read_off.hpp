@@ -69,9 +69,9 @@ inline double half_diagonal(const Matrix& x) {
 }
 
 /// From the median nearest-neighbour distance, of one input half of it, to half the diagonal of the samples' box and its
-/// margins. At half the sampling interval a Gaussian is e⁻² at the samples beside its center: a peak one sample wide,
-/// as spikes and cusps have, and narrower ones look the same. Where all samples are one place there is no scale to
-/// read, and widths are one.
+/// margins. At half the sampling interval a Gaussian is e⁻² at the samples next to its center: a peak one sample
+/// wide, as spikes and cusps have, and narrower ones look the same. Where all samples are at one place there is no
+/// scale, and widths are one.
 inline Interval widths_from_samples(const Matrix& x) {
     const double widest = half_diagonal(x), nearest = detail::median_neighbour_distance(x);
     if (!(nearest > 0.0)) return {widest, widest};

@@ -28,10 +28,10 @@ public:
     /// Whether the ascent of peaks and the search may move this row of θ: all but a shape, unless the
     /// interval is a point.
     bool free(Index row) const { return row < layout_.scales() && widths_.lo < widths_.hi; }
-    /// Uniforms beside the width's.
+    /// Uniforms besides the one of the width.
     Index shape_uniforms() const { return layout_.shapes.empty() ? 0 : 1; }
 
-    /// The same measure for another kernel. A family without widths has them all at one place.
+    /// This measure for another kernel. For a family without widths it is one point.
     WidthRange with_parameters(ParameterLayout layout) const {
         WidthRange copy = *this;
         copy.layout_ = std::move(layout);
@@ -39,7 +39,7 @@ public:
         return copy;
     }
 
-    /// The same measure, where each of several widths of a kernel may move in an interval of its own.
+    /// This measure, with a separate interval in which each of several widths of a kernel may move.
     WidthRange with_coordinate_widths(Interval widths) const {
         detail::require_widths(widths, "coordinate widths");
         WidthRange copy = *this;

@@ -20,9 +20,10 @@ public:
 
     /// What is kept from step to step. The matrices are those of γ = 0, where all nodes are on with one slope.
     struct Cache {
-        Matrix samples{};       // K diag(ρ) Kᵀ, n x n
-        Matrix nodes{};         // Kᵀ K, m x m
-        bool factored = false;  // several outputs: conjugate gradients have failed once, and would again
+        Matrix samples{};  // K diag(ρ) Kᵀ, n x n
+        Matrix nodes{};    // Kᵀ K, m x m
+        bool factored =
+            false;  // several outputs: conjugate gradients failed or took long once, and would again
     };
 
     /// Solves (J/σ + K diag(ρ h) Kᵀ + c TᵀT + damping) Δ = −(f − ŷ), in the smaller of the two spaces; the
@@ -47,8 +48,8 @@ public:
         const bool may_iterate = !one_output && dual.problem().feasible.scope() == Scope::aggregate;
         if (may_iterate && !cache.factored) {
             Iterated found = iterative_direction(dual, now, damping, on);
+            cache.factored = !found.solved || 2 * found.steps > options_.max_inner;
             if (found.solved) return std::move(found.x);
-            cache.factored = true;
         }
         Matrix gram = sample_gram(dual, on, cache);
         if (one_output) return factored_direction(dual, now, damping, std::move(gram));
@@ -236,7 +237,8 @@ private:
     /// What conjugate gradients found.
     struct Iterated {
         Matrix x{};
-        bool solved{};  // to the accuracy asked for
+        bool solved{};  // to the requested accuracy
+        Index steps{};
     };
 
     /// Conjugate gradients on NewtonMap.
@@ -251,7 +253,8 @@ private:
         Matrix p = r;
         double rr = squared_norm(r);
         const double goal = forcing * forcing * rr;
-        for (Index step = 0; step < options_.max_inner && rr > goal; ++step) {
+        Index step = 0;
+        for (; step < options_.max_inner && rr > goal; ++step) {
             const Matrix image = apply(p);
             const double curvature_along = dot(p, image);
             if (!(curvature_along > 0.0)) break;
@@ -262,7 +265,7 @@ private:
             add_scaled(p, 1.0, r);
             rr = next;
         }
-        return {std::move(x), rr <= goal};
+        return {std::move(x), rr <= goal, step};
     }
 
     const AugmentedNewtonOptions& options_;

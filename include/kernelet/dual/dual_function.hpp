@@ -58,7 +58,7 @@ DualEvaluation evaluate_dual(const DualProblem<Kernel, Loss, Domain>& problem, c
     return result;
 }
 
-/// Fills in what a solver that only has λ can say: D, α_d, its cost and its violation, on one quadrature.
+/// Completes a solution that has only λ: computes D, α_d, its cost and its violation on one quadrature.
 template <class Kernel, class Loss, class Domain>
 void complete_solution(const DualProblem<Kernel, Loss, Domain>& problem, DualSolution& solution,
                        Matrix lambda, Quadrature quadrature) {

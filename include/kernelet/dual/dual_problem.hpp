@@ -14,8 +14,8 @@
 
 namespace kernelet {
 
-/// All that a dual solver is given: the samples only through two linear maps, the loss only through its
-/// feasible set. A solver written against these maps does not know where the samples live. Holds references:
+/// The input of a dual solver: the samples only through two linear maps, the loss only through its feasible
+/// set. A solver written against these maps does not depend on where the samples are. Holds references:
 /// it lives no longer than what it was made of.
 template <class Kernel, class Loss, class Domain>
 class DualProblem {
@@ -39,7 +39,7 @@ public:
     const Quadrature* fixed_nodes = nullptr;  ///< nodes to integrate on, or the domain's own
     /// f = ∫αk + trend, unpenalised: Σ_i λ_i = 0 for each output, and Σ_i λ_i x_i = 0 where it is linear.
     Trend trend = Trend::none;
-    double slack = 1.0;  ///< multiple of the gap and the violation asked for with which a solution will do
+    double slack = 1.0;  ///< a solution may exceed the goals of gap and violation by this factor
     detail::Watch* watch =
         nullptr;  ///< of the fit, or none: field() and values() throw Interrupted after a stop
 
@@ -48,7 +48,7 @@ public:
 
     bool has_trend() const { return trend == Trend::constant || trend == Trend::linear; }
 
-    /// For a solver that knows no trend.
+    /// Throws where there is a trend, for a solver without one.
     void refuse_trend(std::string_view solver) const {
         detail::require(!has_trend(), "options.intercept or options.trend is given, but ", solver,
                         " solves the dual without a trend; use AugmentedNewton or the default solver");
@@ -64,7 +64,7 @@ public:
         return detail::synthesize(kernel, points, nodes, a, poll());
     }
 
-    /// To be called in long loops; asks the watch.
+    /// To be called in long loops; polls the watch.
     detail::Poll poll() const { return detail::poll_of(watch); }
 
     /// The nodes given; else the domain's rule within `budget` nodes, or as many drawn.
@@ -81,7 +81,7 @@ public:
             detail::low_discrepancy(domain.uniforms(), first, count, detail::CounterRandom(seed, stream)));
     }
 
-    /// `count` independent nodes under ρ, of a stream of their own.
+    /// `count` independent nodes under ρ, from a stream of random numbers of their own.
     Quadrature draw_random(Index count, std::uint64_t stream) const {
         const detail::CounterRandom random(seed, stream);
         Matrix u(domain.uniforms(), count);

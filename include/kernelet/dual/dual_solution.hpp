@@ -8,7 +8,7 @@ namespace kernelet {
 template <class Kernel, class Loss, class Domain>
 class DualProblem;
 
-/// What a dual solver returns.
+/// The result of a dual solver.
 struct DualSolution {
     Matrix lambda{};          ///< q x n
     Quadrature quadrature{};  ///< the nodes its values refer to

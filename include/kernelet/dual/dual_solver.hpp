@@ -18,7 +18,7 @@ using ErasedDualProblem = DualProblem<AnyKernel, AnyLoss, AnyDomain>;
 /// and a recovered α; not converging is a status, not an exception. The observer may be empty; a solver calls it once
 /// per iteration and returns its best point with Status::stopped where the answer is Verdict::stop. field() and
 /// values() of the problem throw Interrupted in the same case: a solver whose iterations are long catches it.
-/// Not promised: that the gap is small; the solution says how large it is.
+/// Not promised: that the gap is small; the solution contains it.
 template <class S>
 concept DualSolver = std::copyable<S> &&
     requires(const S& solver, const ErasedDualProblem& problem, const ObserverFunction& observer) {

@@ -124,9 +124,11 @@ struct DualStage {
                 solved.certificate.gamma = at.gamma;
                 solved.certificate.iterations = solved.solution.iterations;
                 const bool infeasible = solved.solution.status == Status::infeasible &&
-                                        detail::max_abs(solved.tolerances) < most_relaxed * scale();
+                                        smallest(solved.tolerances) < most_relaxed * detail::max_abs(y);
                 if (!infeasible) {
-                    const bool has_nodes = solved.solution.quadrature.nodes.cols() > 0;
+                    // Point masses may be none: zero then meets the tolerance.
+                    const bool has_nodes =
+                        solved.solution.quadrature.nodes.cols() > 0 || solved.solution.atomic;
                     if (solved.solution.status != Status::stopped && has_nodes)
                         solved.certificate = certify(at, solved.solution);
                     break;
@@ -158,7 +160,7 @@ private:
         const std::optional<double> gamma = given_gamma(warm);
         at.gamma = gamma.value_or(0.0);
         at.warm_start = warm.lambda.size() > 0 && !solved.infeasible ? &warm.lambda : nullptr;
-        // Without sparsity all nodes are on, and only the height of ᾱ₀ is asked for: few nodes suffice.
+        // Without sparsity all nodes are on, and only the height of ᾱ₀ is needed: few nodes suffice.
         const Quadrature few = gamma ? Quadrature{} : at.nodes(unsparse_nodes);
         if (!gamma) at.fixed_nodes = &few;
         if (!gamma) at.slack = unsparse_slack;
@@ -188,8 +190,8 @@ private:
         return std::nullopt;
     }
 
-    /// What the solver returns, or λ = 0 with the status diverged where that has numbers that are not finite, as at a γ far
-    /// beyond the size of y.
+    /// The solver's result, or λ = 0 if λ or its squares are not finite, as at a γ far beyond the size of y; the status is
+    /// then diverged, unless the fit was stopped.
     DualSolution run(const Problem& at, const ObserverFunction& observer) const {
         DualSolution solution = [&] {
             if constexpr (requires { solver(at, observer); })
@@ -197,17 +199,24 @@ private:
             else
                 return solver.solve(at, observer);
         }();
-        const bool finite = std::isfinite(solution.dual_value) && std::isfinite(solution.primal_value) &&
-                            std::isfinite(solution.violation) && detail::all_finite(solution.lambda);
-        if (finite || solution.status == Status::stopped) return solution;
+        const bool stopped = solution.status == Status::stopped;  // with no values yet
+        const bool finite =
+            std::isfinite(detail::squared_norm(solution.lambda)) &&
+            (stopped || (std::isfinite(solution.dual_value) && std::isfinite(solution.primal_value) &&
+                         std::isfinite(solution.violation)));
+        if (finite) return solution;
         DualSolution none;
         none.lambda = Matrix::Zero(y.rows(), y.cols());
         none.iterations = solution.iterations;
-        none.status = Status::diverged;
+        none.status = stopped ? Status::stopped : Status::diverged;
         return none;
     }
 
     double scale() const { return detail::root_mean_square(y); }
+
+    static double smallest(const Vector& tolerances) {
+        return *std::min_element(tolerances.data(), tolerances.data() + tolerances.size());
+    }
 
     double threshold_to_gamma(double unsparse_height) const {
         const double tau = options.sparsity * unsparse_height;
@@ -217,7 +226,7 @@ private:
     static constexpr Index unsparse_nodes = 2048;   // on which ᾱ₀ is found: 4096 move its height by 2 %
     static constexpr double unsparse_slack = 20.0;  // a gap of 2 %, as much as the nodes are worth
     // Relaxing a tolerance of zero begins at this share of the size of y, and ends where zero itself is long
-    // feasible.
+    // feasible for every sample and under all weights: beyond the largest of y, a sample's tolerance as well as the mean.
     static constexpr double first_relaxed = 1e-3;
     static constexpr double most_relaxed = 4.0;
 };

@@ -78,7 +78,7 @@ Matrix active_gram(const Dual& dual, const std::vector<Index>& on, const Vector&
     return h;
 }
 
-/// The same of q outputs, its lower triangle, nq x nq with the outputs of a sample side by side:
+/// This matrix for q outputs, its lower triangle, nq x nq with the outputs of a sample side by side:
 ///     Σ_j ρ_j k_j k_jᵀ ⊗ (h uuᵀ + (|a|/|b|)(I − uuᵀ)) = G ⊗ I + Σ_j ρ_j (h − |a|/|b|) (k_j ⊗ u)(k_j ⊗ u)ᵀ,
 /// G = K diag(ρ |a|/|b|) Kᵀ. Beyond (1 + δ)τ the map is linear and h = |a|/|b|: only the nodes that are
 /// partly on, m' of them, add to the sum. O(n² q + (nq)² m').

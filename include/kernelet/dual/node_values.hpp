@@ -41,7 +41,7 @@ public:
         return detail::transposed(detail::product_tn(held_, detail::transposed(lambda)));
     }
 
-    /// The same at some nodes.
+    /// ᾱ at some nodes, q x the number of these.
     Matrix field(const Matrix& lambda, const std::vector<Index>& on) const {
         if (!held()) return problem_.field(lambda, detail::columns_of(nodes_, on));
         problem_.poll()();
@@ -59,7 +59,7 @@ public:
         return detail::transposed(detail::product(held_, detail::transposed(a)));
     }
 
-    /// The same over some nodes.
+    /// Σ_j a_j k(x_i, node_j) over some nodes, q x n.
     Matrix values(const Matrix& a, const std::vector<Index>& on) const {
         if (!held()) return problem_.values(detail::columns_of(nodes_, on), a);
         problem_.poll()();
@@ -81,7 +81,7 @@ public:
         return {begin, end};
     }
 
-    /// The same for one strip of samples.
+    /// k(x_i, node_j) for one strip of samples.
     void strip(Index j, Index first, const detail::Block& to) const {
         if (held())
             detail::copy(detail::ConstBlock(held_).part(first, j, to.rows, 1), to);

@@ -44,8 +44,8 @@ struct PrimalDualPoint {
 ///     λ⁺ = argmax over λ of  min over ŷ ∈ C ⟨λ, ŷ⟩ − ⟨2f − f_before, λ⟩ − ½‖λ − λ_k‖²_{sP}    (line 5, see MetricStep)
 ///     α⁺ = argmax over a of  ⟨a, ᾱ⁺⟩ − φ**(a) − ‖a − α_k‖²/(2s)                                (line 4)
 /// For s → ∞ the second is the thresholding of line 4; with s finite α tends to a feasible α, fractional at the kinks,
-/// where the α_d of any λ is none. The saddle point does not depend on s > 0, the speed does: s rises where the gap is
-/// what is left, which wants longer steps of α, and falls where the violation is, which wants longer steps of λ.
+/// where the α_d of any λ is none. The saddle point does not depend on s > 0, the speed does: s rises where the gap
+/// is not met, which needs longer steps of α, and falls where the violation is not, which needs longer steps of λ.
 /// Averages over the iterations since the last restart are a candidate at each check; where a candidate has improved
 /// enough the method begins again from it (restarts: Applegate, Hinder, Lu, Lubin 2023). P bounds K along every step, or
 /// is raised. Memory O(r n + B); per iteration one pass over samples and nodes, one over the nodes that are on, and
@@ -80,8 +80,8 @@ public:
     const PrimalDualPoint& last() const { return now_; }
     const PrimalDualPoint& average() const { return average_; }
 
-    /// Goes on from the last point until the goals are met. report(best) is called once per iteration and says whether to
-    /// go on. Returns the best candidate of all checks.
+    /// Goes on from the last point until the goals are met. report(best) is called once per iteration and returns
+    /// whether to go on. Returns the best candidate of all checks.
     template <class Report>
     DualSolution run(const Goals& goals, Index max_iterations, const Report& report) {
         goals_ = goals;
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    /// What a point says of the optimum. P is the cost of an α that need not be feasible: making it so costs about
+    /// A point with its bounds. P is the cost of an α that need not be feasible: making it so costs about
     /// ⟨λ, f − P_C(f)⟩ more.
     struct Candidate {
         DualSolution solution{};
@@ -175,7 +175,7 @@ private:
         now_.field = values_.field(now_.lambda);
         const double multiple =
             best_multiple(problem_.feasible.minimum(now_.lambda), now_.field, q_.weights, tau_);
-        // Where λ shows no ascent at all, a start from elsewhere keeps it: it may be right up to rounding.
+        // Where λ shows no ascent, a start from elsewhere keeps it: it may be right up to rounding.
         if (multiple > 0.0 || lambda == nullptr) {
             detail::scale(now_.lambda, multiple);
             detail::scale(now_.field, multiple);
@@ -292,7 +292,7 @@ private:
         const double merit = std::max(gap_merit(c), violation_merit(c));
         return std::isnan(merit) ? std::numeric_limits<double>::infinity() : merit;
     }
-    /// Of the gap as it is, and of the gap with the price of the violation added.
+    /// The merit of the gap, and of the gap with the price of the violation added.
     double gap_merit(const Candidate& c) const {
         const DualSolution& s = c.solution;
         const double priced = relative_gap(s.primal_value + c.price, s.dual_value);

@@ -81,9 +81,10 @@ struct AutomaticSolverOptions {
     AugmentedNewtonOptions newton{};
     CoordinateAscentOptions blocks{};
     SampledAscentOptions sampling{};
-    /// One input: from this many samples on, blocks of neighbours, which far ones hardly feel; up to so many,
-    /// beyond which nodes that are on are few beside the samples and Newton solves in them.
+    /// With one input, coordinate ascent on blocks of neighbours from this many samples on, since distant
+    /// samples hardly interact, ...
     Index blocks_from = 300;
+    /// ... up to so many. Beyond, active nodes are few compared with samples and Newton solves in them.
     Index blocks_to = 5000;
 
     void validate() const {

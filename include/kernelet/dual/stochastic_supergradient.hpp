@@ -13,7 +13,7 @@ struct StochasticSupergradientOptions {
     std::optional<double> eta_mu{};
     Index batch = 500;        ///< B; with chosen steps the first batch
     Index iterations = 1000;  ///< T; with chosen steps the most there may be, in all batches
-    // As printed:
+    // Algorithm 1 as printed:
     double initial_mu = 1.0;        ///< μ(0) > 0
     Index evaluation_nodes = 4096;  ///< on which the values of the report are integrated at the end
     // With chosen steps:
@@ -48,11 +48,11 @@ struct StochasticSupergradientOptions {
 
 /// Algorithm 1 of the paper: ascent on λ along stochastic supergradients, on batches of nodes drawn from ρ.
 ///
-/// Where η_λ and η_μ are given, as printed: fixed steps on λ and μ, B nodes drawn afresh each time, T iterations. Mended:
+/// With η_λ and η_μ given, as printed: fixed steps on λ and μ, B new nodes in each step, T iterations. Corrected:
 /// the sign of λŷ in its line 3 (the Lagrangian has +), and the range of ŷ_d, bounded by a redundant box so that the dual
 /// stays finite as μ reaches 0. No trend.
 ///
-/// Where they are not, nothing is left to tune, see PrimalDualAscent: μ is eliminated by a proximal step on λ; K = ∫kk,
+/// Without them there is nothing to tune, see PrimalDualAscent: μ is eliminated by a proximal step on λ; K = ∫kk,
 /// sketched at rank r, takes the place of 1/η_λ; α moves by proximal steps to its threshold, so that its averages are
 /// feasible and the gap is known on the way; a batch is an order of the domain's rule or, where it has none, the next run
 /// of a randomly shifted low-discrepancy sequence; it is kept until the dual is solved on it, and batches grow until D

@@ -6,7 +6,7 @@
 
 namespace kernelet {
 
-/// What an earlier solution knows: λ, γ, and max‖ᾱ₀‖ from which γ is made.
+/// Values of an earlier solution to start from: λ, γ, and max‖ᾱ₀‖ from which γ is made.
 struct WarmStart {
     Matrix lambda{};
     std::optional<double> gamma{};

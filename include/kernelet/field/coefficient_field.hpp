@@ -19,8 +19,8 @@ struct FieldJet {
 };
 
 /// ᾱ(z, w) = Σ_i λ_i k(x_i, z; w) and α = ᾱ·1[‖ᾱ‖ > √(2γ)], as functions (paper (17), (18) and Corollary 2). Owns the samples it needs: those
-/// with λ ≠ 0. Nodes are columns (z; θ) in the fit's own units; the functions of a point (z, w) speak the
-/// user's.
+/// with λ ≠ 0. Nodes are columns (z; θ) in the fit's own units; the functions of a point (z, w) take the
+/// user's units.
 template <KernelFamily Kernel>
 class CoefficientField {
 public:

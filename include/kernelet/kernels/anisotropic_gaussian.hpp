@@ -27,6 +27,12 @@ public:
         detail::exponentials<Scalar>(values.data(), values.size(), -0.5);
     }
 
+    /// log k at one point, whose coordinates are `stride` apart, to the bit as values() has it.
+    double exponent(const double* x, Index stride, const ConstVectorRef& node) const {
+        const Index d = node.size() / 2;
+        return -0.5 * detail::squared_distance_of<true>(x, stride, d, node.data(), node.data() + d);
+    }
+
     /// Columns: k, ∂k/∂z_c = k (x_c − z_c)/w_c², ∂k/∂log w_c = k (x_c − z_c)²/w_c². jet is m x (1 + 2d).
     /// O(m d).
     template <class Scalar = double>

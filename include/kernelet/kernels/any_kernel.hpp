@@ -27,7 +27,7 @@ concept LogLinear = requires(const Kernel& kernel, Index dimension, const ConstM
     kernel.log_slopes(node, node, vector);
 };
 
-/// A kernel as a fit sees it: called once per tile of samples.
+/// The interface of a kernel inside a fit, called once per tile of samples.
 struct KernelInterface {
     virtual ~KernelInterface() = default;
     virtual std::string_view name() const = 0;
@@ -116,7 +116,7 @@ public:
     requires(!std::same_as<Kernel, AnyKernel> && KernelFamily<Kernel>) AnyKernel(const Kernel& kernel)
         : held_(detail::erase_kernel(kernel)) {}
 
-    /// Of the family it holds.
+    /// The name of the family it holds.
     std::string_view held_name() const { return held_->name(); }
     Index parameters(Index dimension) const { return held_->parameters(dimension); }
     ParameterKind parameter_kind(Index row) const { return held_->parameter_kind(row); }

@@ -42,12 +42,15 @@ Family loaded_family(const std::vector<double>& numbers, std::size_t& at) {
     const double count = numbers[at++];
     require(count >= 0.0 && count <= static_cast<double>(numbers.size() - at), "the file lacks numbers of ",
             Family::name);
+    require(count == std::floor(count), "the file has ", count, " numbers of ", Family::name);
     const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(at);
     at += static_cast<std::size_t>(count);
-    if constexpr (requires { Family::load(numbers); })
+    if constexpr (requires { Family::load(numbers); }) {
         return Family::load({first, numbers.begin() + static_cast<std::ptrdiff_t>(at)});
-    else
+    } else {
+        require(count == 0.0, "the file has ", count, " numbers of ", Family::name, ", which needs none");
         return Family{};
+    }
 }
 
 /// "dictionary<first,second>", one word of a model file.
@@ -161,7 +164,7 @@ public:
         });
     }
 
-    /// Of the family chosen; only where every family has one.
+    /// The reach of the chosen family; present if every family has one.
     double reach(const ConstVectorRef& node) const requires(detail::HasReach<Families>&&...) {
         double reach = 0.0;
         chosen(node, [&](const auto& family) { reach = family.reach(untagged(node)); });

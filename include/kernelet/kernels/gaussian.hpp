@@ -37,6 +37,17 @@ public:
                                      ordinary ? -0.5 / (node(d) * node(d)) : -0.5);
     }
 
+    /// log k at one point, whose coordinates are `stride` apart, to the bit as values() has it.
+    double exponent(const double* x, Index stride, const ConstVectorRef& node) const {
+        constexpr double smallest = 1e-100, largest = 1e100;
+        const Index d = node.size() - 1;
+        const double w = node(d);
+        if (w > smallest && w < largest)
+            return -0.5 / (w * w) * detail::squared_distance_of<false>(x, stride, d, node.data(), nullptr);
+        const Vector widths = Vector::Constant(d, w);
+        return -0.5 * detail::squared_distance_of<true>(x, stride, d, node.data(), widths.data());
+    }
+
     /// Columns: k, ∂k/∂z = k (x − z)/w², ∂k/∂log w = k ‖x − z‖²/w². jet is m x (1 + d + 1). O(m d).
     template <class Scalar = double>
     void jet(const ConstMatrixRefOf<Scalar>& xt, const ConstVectorRefOf<Scalar>& node,

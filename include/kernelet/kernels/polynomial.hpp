@@ -40,8 +40,9 @@ public:
     /// What a file keeps.
     std::vector<double> save() const { return {static_cast<double>(max_order_)}; }
     static Polynomial load(const std::vector<double>& numbers) {
-        detail::require(numbers.size() == 1 && numbers[0] >= 1.0 && numbers[0] <= highest_order,
-                        "Polynomial: max_order must be from 1 to ", highest_order);
+        detail::require(numbers.size() == 1 && numbers[0] >= 1.0 && numbers[0] <= highest_order &&
+                            numbers[0] == std::floor(numbers[0]),
+                        "Polynomial: max_order must be a whole number from 1 to ", highest_order);
         return Polynomial(static_cast<Index>(numbers[0]));
     }
 

@@ -139,7 +139,7 @@ concept HasProximalRuns = requires(const Loss& loss, const Eigen::Map<const Eige
     loss.curvatures(run, run, out);
 };
 
-/// What a projection is asked for, q x n and n.
+/// The arguments of a projection, q x n and n.
 struct ProximalPass {
     const ConstMatrixRef& point;
     const ConstMatrixRef& target;

@@ -14,7 +14,7 @@ namespace kernelet {
 
 namespace detail {
 
-/// A loss as a fit sees it: passes over all samples are one call each, and so are the numbers that are asked for
+/// The interface of a loss inside a fit: one call per pass over all samples, and one per number that is needed
 /// a few times per fit.
 struct LossInterface {
     virtual ~LossInterface() = default;
@@ -114,13 +114,13 @@ public:
     requires(!std::same_as<Loss, AnyLoss> && ConvexLoss<Loss>) AnyLoss(const Loss& loss)
         : held_(detail::erase_loss(loss)) {}
 
-    /// Of the loss it holds.
+    /// The name of the loss it holds.
     std::string_view held_name() const { return held_->name(); }
     bool is_classification() const { return held_->is_classification(); }
     bool is_squared() const { return held_->is_squared(); }
     /// Whether the loss is −log p(y | f) as it stands, without a scale to be estimated.
     bool is_log_likelihood() const { return held_->is_log_likelihood(); }
-    /// Whether the loss chooses a scale of its own by the noise.
+    /// Whether the loss chooses its scale by the noise.
     bool adapts() const { return held_->adapts(); }
     AnyLoss adapted(double noise_deviation) const { return AnyLoss(held_->adapted(noise_deviation)); }
 

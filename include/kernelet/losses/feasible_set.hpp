@@ -10,10 +10,10 @@
 
 namespace kernelet {
 
-/// C = {ŷ : the loss is within tolerance}, all that the profiled dual knows of the loss:
+/// C = {ŷ : the loss is within tolerance}, all that the profiled dual needs of the loss:
 ///     g(λ) = min over ŷ in C of ⟨λ, ŷ⟩ − Φ(λ).
-/// Per sample C is a product of intervals, whatever the loss; aggregate it is one level set Σ wℓ ≤ ε Σ w, of
-/// which the loss has closed forms or losses/aggregate.hpp computes what is asked. All matrices are q x n.
+/// Per sample C is a product of intervals, whatever the loss; aggregate it is one level set Σ wℓ ≤ ε Σ w, by
+/// the closed forms of the loss or by losses/aggregate.hpp. All matrices are q x n.
 template <class Loss>
 class FeasibleSet {
 public:

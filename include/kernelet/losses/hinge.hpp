@@ -37,7 +37,7 @@ public:
     double curvature(double prediction, double target) const {
         return prediction == target ? std::numeric_limits<double>::infinity() : 0.0;
     }
-    /// Of runs of predictions, in packets.
+    /// value() of runs of predictions, in packets.
     template <class Run, class Out>
     void values(const Run& prediction, const Run& target, Out& out) const {
         out = (1.0 - target * prediction).max(0.0);

@@ -51,7 +51,7 @@ public:
         }
         return target * found;
     }
-    /// The same of runs, in packets, by Newton steps from the ŷ given: g(M) = M − m − κ/(1 + e^M) grows with M, and
+    /// proximal() of runs, in packets, by Newton from the ŷ given: g(M) = M − m − κ/(1 + e^M) grows with M, and
     /// its root is between m and m + min(κ, max(1, log κ − m)).
     template <class Run, class Out>
     void proximals(const Run& point, const Run& kappa, const Run& target, Out& found) const {
@@ -90,8 +90,8 @@ public:
         const double e = std::exp(-std::abs(prediction));
         return e / ((1.0 + e) * (1.0 + e));
     }
-    /// Of runs of predictions, in packets: with e = e^{−|ŷ|}, ℓ = max(−yŷ, 0) + log(1 + e), ℓ' = −y p(−yŷ) and
-    /// ℓ'' = e/(1 + e)².
+    /// value() of runs of predictions, in packets: with e = e^{−|ŷ|}, ℓ = max(−yŷ, 0) + log(1 + e),
+    /// ℓ' = −y p(−yŷ) and ℓ'' = e/(1 + e)².
     template <class Run, class Out>
     void values(const Run& prediction, const Run& target, Out& out) const {
         // log(1 + e) = e log(u)/(u − 1) with u = 1 + e rounded, which is accurate for any e (Goldberg 1991)

@@ -62,7 +62,7 @@ double monotone_root(const Function& h, Sampled lo, Sampled hi) {
     return hi.x;
 }
 
-/// The same on [lo, ∞), from a first guess; none where h is still negative at 1e290. The steps outwards
+/// The root on [lo, ∞), from a first guess; none where h is still negative at 1e290. The steps outwards
 /// square: 2, 4, 16, ...
 template <class Function>
 std::optional<double> monotone_root(const Function& h, Sampled lo, double guess) {

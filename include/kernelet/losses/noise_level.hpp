@@ -8,7 +8,7 @@
 #include <cmath>
 #include <concepts>
 
-/// What noise of a given deviation costs under a loss: for default tolerances and criteria.
+/// The cost of noise of a given deviation under a loss: for default tolerances and criteria.
 namespace kernelet::detail {
 
 /// The mean loss of normal noise of deviation σ about the constant that suits the loss best,

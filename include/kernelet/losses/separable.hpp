@@ -8,9 +8,9 @@
 #include <concepts>
 #include <limits>
 
-/// What the dual needs of a loss ℓ(ŷ, y) of one number, from value, derivative, level and interval alone, or
-/// by the loss's own closed form where it has one. All generic searches are by bracketing on the derivative,
-/// which only has to be monotone: 10 to 100 evaluations each.
+/// The functions of a loss ℓ(ŷ, y) of one number that the dual needs, from value, derivative, level and
+/// interval alone, or by the loss's own closed form where it has one. All generic searches are by bracketing
+/// on the derivative, which only has to be monotone: 10 to 100 evaluations each.
 namespace kernelet::detail {
 
 template <class Loss>
@@ -44,7 +44,7 @@ constexpr bool is_classification() {
         return false;
 }
 
-/// The same of a loss that says so at run time.
+/// Whether targets must be −1 or +1, of a loss that decides this at run time.
 template <class Loss>
 bool is_classification([[maybe_unused]] const Loss& loss) {
     if constexpr (requires { loss.is_classification(); })
@@ -62,13 +62,13 @@ constexpr bool is_smooth() {
         return false;
 }
 
-/// Whether a loss chooses a scale of its own by the noise.
+/// Whether a loss chooses its scale by the noise.
 template <class Loss>
 inline constexpr bool adapts = requires(const Loss& loss, double number) {
     { loss.adapted(number) } -> std::same_as<Loss>;
 };
 
-/// The loss for data of this noise: itself, but for a loss that chooses a scale of its own by it.
+/// The loss for data of this noise: unchanged, except for a loss that chooses its scale by the noise.
 template <class Loss>
 Loss adapted(const Loss& loss, double noise_deviation) {
     if constexpr (requires {
@@ -79,7 +79,7 @@ Loss adapted(const Loss& loss, double noise_deviation) {
         return loss;
 }
 
-/// Where a prediction counts as infinite: far beyond all data, and its square is still finite.
+/// The size from which a prediction counts as infinite: far beyond all data, and its square is still finite.
 inline constexpr double farthest_prediction = 1e150;
 
 /// The slopes of ℓ(·, y) from one end to the other: the domain of its conjugate, up to its boundary.
@@ -131,7 +131,7 @@ double proximal_slope(const Loss& loss, double point, double kappa, double targe
     if constexpr (HasCurvature<Loss>) {
         return 1.0 / (1.0 + kappa * loss.curvature(prediction, target));
     } else {
-        // A step small beside the residual and the shift, on which ℓ'' changes, but not so small that
+        // A step small relative to the residual and the shift, on which ℓ'' changes, but not so small that
         // rounding of v or y shows: both errors below 1e-8 of the slope.
         const double change = std::max(std::abs(prediction - target), std::abs(point - prediction));
         const double size = std::max(std::abs(point), std::abs(target));

@@ -13,7 +13,7 @@
 /// needs no window and is taken as it is. One call per pass over the samples.
 namespace kernelet::detail {
 
-/// What a pass over samples is given: f and y, q x n, and the window s.
+/// The arguments of a pass over samples: f and y, q x n, and the window s.
 struct SmoothingPass {
     ConstBlock prediction;
     ConstBlock target;
@@ -53,7 +53,7 @@ concept HasRuns = requires(const Loss& loss, const RunOf& run, Eigen::Map<Eigen:
     loss.derivatives(run, run, out);
 };
 
-/// What is averaged or summed over a run of predictions.
+/// The quantity that is averaged or summed over a run of predictions.
 enum class LossRun { value, derivative, curvature };
 
 inline constexpr Index run_length = 256;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// What the C code of all models has in common: a table with a row per kernel, and the functions that evaluate a row.
+/// The common parts of the C code of all models: a table with a row per kernel, and functions that evaluate a row.
 namespace kernelet::detail {
 
 template <class Kernel>
@@ -32,7 +32,7 @@ CFamily c_family(const Kernel& kernel, Index d) {
     static_assert(HasCKernel<Kernel>,
                   "kernelet: export_c() needs CKernel c_kernel(const Kernel&, Index dimension) in the "
                   "namespace of this "
-                  "kernel; kernelet::CKernel says how");
+                  "kernel; see kernelet::CKernel");
     CFamily family{std::string(Kernel::name), {}, {}};
     if constexpr (HasCKernel<Kernel>) family.kernel = c_kernel(kernel, d);
     for (Index row = 0; row < kernel.parameters(d); ++row) family.kinds.push_back(kernel.parameter_kind(row));
@@ -176,13 +176,13 @@ static void NAME_add(real *sum, real *rest, real term) {
         .add("}\n");
     if (!out.options().gradient) return;
     require(!family.kernel.gradient.empty(), "export_c: c_kernel of ", family.name,
-            " has no gradient, which CExportOptions::gradient asks for");
+            " has no gradient, which CExportOptions::gradient requires");
     out.add("\n/* g = dk/dx, likewise. */\n");
     out.add("static void NAME_kernel_gradient").add(given).add(", real g[d]) {\n");
     out.add(c_lines(family.kernel.gradient, 4)).add("}\n");
 }
 
-/// Additions and multiplications of one call beside those of the kernels' formulas: the scaling, the differences, and for
+/// Additions and multiplications of one call, besides the kernels' formulas: the scaling, the differences, and for
 /// each of so many terms its product and its sum.
 inline Index c_arithmetic(const CLayout& layout, Index terms) {
     const Index per_sum = layout.narrow ? 5 : 1, per_difference = layout.split ? 3 : 1;

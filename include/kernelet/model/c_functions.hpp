@@ -149,7 +149,7 @@ inline std::string c_include(const CText& code) {
     return code.options().functions == CFunctions::own ? "\n#include <stdint.h>\n" : "\n#include <math.h>\n";
 }
 
-/// The definitions of what code calls, where it asks for its own.
+/// Definitions of the functions that the code calls, where its options choose CFunctions::own.
 inline std::string c_functions(const CText& code) {
     CText out(code.options());
     if (code.options().functions == CFunctions::library) return "";

@@ -15,8 +15,11 @@ namespace kernelet::detail {
 /// A line of the comment: what, and how much.
 using CFact = std::pair<std::string, std::string>;
 
+/// Text that neither ends the comment nor has control characters other than line feeds.
 inline std::string c_comment_text(std::string_view words) {
     std::string out(words);
+    for (char& c : out)
+        if ((static_cast<unsigned char>(c) < ' ' && c != '\n') || c == '\x7f') c = '?';
     for (std::size_t at = out.find("*/"); at != std::string::npos; at = out.find("*/"))
         out.replace(at, 2, "* /");
     for (std::size_t at = out.find("/*"); at != std::string::npos; at = out.find("/*"))

@@ -8,13 +8,13 @@
 
 namespace kernelet {
 
-/// What the C code of a kernel is given.
+/// The arguments of the C code of a kernel.
 enum class CArguments {
     difference,       ///< r = x − z, in float without the cancellation of a difference of rounded numbers
     point_and_center  ///< x and z, both in the units of the fit
 };
 
-/// What one value of a kernel costs.
+/// The cost of one kernel value.
 struct COperations {
     Index arithmetic{};  ///< additions, subtractions and multiplications
     Index divisions{};
@@ -23,10 +23,10 @@ struct COperations {
     Index sines{};
 };
 
-/// A kernel as C: what export_c() needs of a kernel family. It asks
+/// A kernel as C: what export_c() needs of a kernel family. It calls
 ///     CKernel c_kernel(const Family&, Index d)
 /// which it finds by the namespace of the family (argument-dependent lookup), for inputs of dimension d. A family that is
-/// derived from a stock one and has none of its own becomes C as that one.
+/// derived from a stock one and does not define it becomes C as that one.
 /// The texts are the statements of two C99 functions of
 ///     const real r[d]                      the difference, or
 ///     const real x[d], const real z[d]     point and center
@@ -58,7 +58,7 @@ struct CKernel {
     std::string gradient{};
     /// p of a node (z; θ), in the units of the fit.
     std::function<std::vector<double>(const ConstVectorRef& node)> parameters{};
-    /// What value() costs at a node without the d differences; empty: not known.
+    /// The cost of value() at a node without the d differences; empty: not known.
     std::function<COperations(const ConstVectorRef& node)> operations{};
 };
 

@@ -251,7 +251,7 @@ inline CKernel c_choice(const std::vector<CKernel>& families) {
 
 }  // namespace detail
 
-/// Of the C forms of its families.
+/// The C form of a dictionary, from those of its families.
 template <class... Families>
 CKernel c_kernel(const Dictionary<Families...>& dictionary, Index d) {
     std::vector<CKernel> families;

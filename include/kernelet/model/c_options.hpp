@@ -33,8 +33,7 @@ struct CExportOptions {
 
 namespace detail {
 
-/// Words between blanks: the keywords of C99, and the functions that a compiler knows without a declaration or <math.h>
-/// declares.
+/// Words between blanks: the keywords of C99, and the functions that are built into compilers or declared by <math.h>.
 inline constexpr std::string_view c_keywords =
     " auto break case char const continue default do double else enum extern float for goto if inline int "
     "long register "

@@ -137,12 +137,12 @@ public:
     void define(const std::string& word, std::string replacement) { words_[word] = std::move(replacement); }
     void define(const std::string& word, Index number) { define(word, std::to_string(number)); }
 
-    /// With its words replaced.
+    /// Appends `source` with its words replaced.
     CText& add(std::string_view source) {
         body_ += replaced(source);
         return *this;
     }
-    /// As it is.
+    /// Appends `source` unchanged.
     CText& add_verbatim(std::string_view source) {
         body_ += source;
         return *this;
@@ -198,7 +198,7 @@ public:
     bool uses(const std::string& function) const { return used_.count(function) > 0; }
     bool uses_functions() const { return !used_.empty(); }
     const std::string& body() const { return body_; }
-    /// Of all numbers that add_numbers() wrote.
+    /// The size of all numbers that add_numbers() wrote.
     Index bytes() const { return bytes_; }
 
 private:

@@ -97,6 +97,19 @@ void significant_values(const Kernel& kernel, const KernelAt& at, double* values
     }
 }
 
+/// to_i += a v_i.
+inline void add_multiple(double* to, Index n, double a, const double* v) {
+    Index i = 0;
+    for (; i + lane_count <= n; i += lane_count) {
+        Lanes sum, term;
+        std::memcpy(&sum, to + i, sizeof sum);
+        std::memcpy(&term, v + i, sizeof term);
+        sum = multiply_add(Lanes{} + a, term, sum);
+        std::memcpy(to + i, &sum, sizeof sum);
+    }
+    for (; i < n; ++i) to[i] = multiply_add(a, v[i], to[i]);
+}
+
 /// Whether some point of a strip may be within `reach` of z.
 inline bool strip_touches(const ConstBlock& lo_hi, const double* z, double reach) {
     for (Index c = 0; c < lo_hi.rows; ++c)
@@ -142,8 +155,7 @@ Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points,
                              ++touched;
                              significant_values(kernel, {padded, column_ref(model.nodes, j)}, column.data());
                              if (q == 1)
-                                 add_scaled(Block(out.column(0), m, 1, m), model.coefficients(j, 0),
-                                            ConstBlock(column.data(), m, 1, m));
+                                 add_multiple(out.column(0), m, model.coefficients(j, 0), column.data());
                              else
                                  for (Index i = 0; i < m; ++i)
                                      for (Index o = 0; o < q; ++o)
@@ -152,7 +164,8 @@ Matrix expansion_strips(const Kernel& kernel, const PointStrips<Scalar>& points,
                          skips = skips && touched < k;
                          for (Index c = 0; c < model.slopes.rows(); ++c)
                              for (Index i = 0; i < m; ++i)
-                                 for (Index o = 0; o < q; ++o) out(o, i) += model.slopes(c, o) * strip(i, c);
+                                 for (Index o = 0; o < q; ++o)
+                                     out(o, i) = multiply_add(model.slopes(c, o), strip(i, c), out(o, i));
                          add_to_rows(out, model.offset);
                      }
                  },

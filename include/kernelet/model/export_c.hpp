@@ -29,7 +29,7 @@ struct CModel {
     bool logistic() const { return loss == "logistic"; }
 };
 
-/// The C code of one model. In the text that follows, beside the words of CLayout,
+/// The C code of one model. In the text that follows, besides the words of CLayout,
 ///     KERNELS, OUTPUTS       how many there are; ENTRIES of the gradient
 ///     COEFFICIENT, SLOPE     a coefficient of a row, and c of the trend, for output o where there are several
 class CModelCode {
@@ -248,7 +248,7 @@ void export_c(std::ostream& stream, const SparseKernelModel<Kernel>& model,
     detail::write_text(stream, detail::c_text_of(model, options));
 }
 
-/// The same into a file, which is replaced only when all is written.
+/// Exports to a file, which is replaced only after everything is written.
 template <KernelFamily Kernel>
 void export_c(const std::string& path, const SparseKernelModel<Kernel>& model,
               const CExportOptions& options = {}) {

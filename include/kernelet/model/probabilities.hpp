@@ -26,7 +26,7 @@ inline void require_logistic(const std::string& loss) {
               "early version); with_loss(\"logistic\") says that its decision values are log odds"
             : text("kernelet: probabilities need a model fitted with LogisticLoss; this one was fitted with "
                    "the ",
-                   loss, " loss, whose decision values are no log odds"));
+                   quoted_word(loss), " loss, whose decision values are no log odds"));
 }
 
 /// Probabilities of C classes from those of the pairs, r(a, b) = P(a given a or b), C x C: the minimum of

@@ -80,31 +80,8 @@ public:
             trend_.slopes.size() == 0 || (trend_.slopes.rows() == d && trend_.slopes.cols() == outputs()),
             "slopes is ", trend_.slopes.rows(), " x ", trend_.slopes.cols(), "; ", d, " x ", outputs(),
             " are needed, or none");
-        detail::require_finite(scaling_.shift, "scaling.shift");
-        detail::require_finite(nodes_, "nodes");
-        detail::require_finite(coefficients_, "coefficients");
-        detail::require_finite(trend_.offset, "offset");
-        detail::require_finite(trend_.slopes, "slopes");
-        for (Index c = 0; c < d; ++c)
-            detail::require_positive(scaling_.scale(c), detail::text("scaling.scale(", c, ")"));
-        for (Index row = d; row < nodes_.rows(); ++row)
-            if (kernel_.parameter_kind(row - d) != ParameterKind::shape)
-                for (Index j = 0; j < nodes_.cols(); ++j)
-                    detail::require_positive(nodes_(row, j), detail::text("nodes(", row, ", ", j, ")"));
-        const auto empty_or = [](Index size, Index wanted, const char* name) {
-            detail::require(size == 0 || size == wanted, name, " has ", size, " entries; ", wanted,
-                            " are needed, or none");
-        };
-        empty_or(statistics_.shares.size(), size(), "statistics.shares");
-        empty_or(statistics_.noise.size(), outputs(), "statistics.noise");
-        empty_or(statistics_.discrepancy.size(), outputs(), "statistics.discrepancy");
-        const Index trend_rows = outputs() * trend_functions();
-        empty_or(statistics_.covariance.rows(), parameters() + trend_rows, "statistics.covariance (rows)");
-        empty_or(statistics_.covariance.cols(), parameters() + trend_rows, "statistics.covariance (columns)");
-        detail::require_finite(statistics_.shares, "statistics.shares");
-        detail::require_finite(statistics_.noise, "statistics.noise");
-        detail::require_finite(statistics_.discrepancy, "statistics.discrepancy");
-        detail::require_finite(statistics_.covariance, "statistics.covariance");
+        require_numbers();
+        require_statistics();
     }
 
     /// The number of kernels.
@@ -404,19 +381,85 @@ public:
                         ": use predict()");
         const detail::ScaledPoint point(x, scaling_);
         double sum = 0.0;
-        alignas(64) double k[detail::lane_count];
-        for (Index j = 0; j < size(); ++j) {
-            if (beyond(point, j)) continue;
-            detail::significant_values(kernel_, {point.tile(), detail::column_ref(nodes_, j)}, k);
-            sum += coefficients_(j, 0) * k[0];
+        if constexpr (detail::HasExponent<Kernel>) {
+            sum = detail::exponential_sum(kernel_, point, nodes_, coefficients_.data());
+        } else {
+            alignas(64) double k[detail::lane_count];
+            for (Index j = 0; j < size(); ++j) {
+                if (beyond(point, j)) continue;
+                detail::significant_values(kernel_, {point.tile(), detail::column_ref(nodes_, j)}, k);
+                sum = detail::multiply_add(coefficients_(j, 0), k[0], sum);
+            }
         }
-        for (Index c = 0; c < trend_.slopes.rows(); ++c) sum += trend_.slopes(c, 0) * point(c);
+        for (Index c = 0; c < trend_.slopes.rows(); ++c)
+            sum = detail::multiply_add(trend_.slopes(c, 0), point(c), sum);
         return sum + trend_.offset(0);
     }
     double operator()(double x) const { return (*this)(Vector::Constant(1, x)); }
 
 private:
     static double square(double value) { return value * value; }
+
+    /// Lengths whose inverse is a number with room to spare, and coefficients whose sum is one.
+    void require_numbers() const {
+        static constexpr double least = 1e-300, most = 1e300;
+        const Index d = dimension();
+        const auto require_length = [](double length, const std::string& name) {
+            detail::require_positive(length, name);
+            detail::require(length >= least && length <= most, name, " = ", length, " must be between ",
+                            least, " and ", most);
+        };
+        detail::require_finite(scaling_.shift, "scaling.shift");
+        detail::require_finite(nodes_, "nodes");
+        detail::require_finite(coefficients_, "coefficients");
+        detail::require_finite(trend_.offset, "offset");
+        detail::require_finite(trend_.slopes, "slopes");
+        for (Index c = 0; c < d; ++c)
+            require_length(scaling_.scale(c), detail::text("scaling.scale(", c, ")"));
+        for (Index row = d; row < nodes_.rows(); ++row)
+            if (kernel_.parameter_kind(row - d) != ParameterKind::shape)
+                for (Index j = 0; j < size(); ++j)
+                    require_length(nodes_(row, j), detail::text("nodes(", row, ", ", j, ")"));
+        for (Index o = 0; o < outputs(); ++o) {
+            double sum = std::abs(trend_.offset(o));
+            for (Index j = 0; j < size(); ++j) sum += std::abs(coefficients_(j, o));
+            detail::require(std::isfinite(sum), "coefficients of output ", o,
+                            " and its offset have no finite sum");
+        }
+    }
+
+    /// Shares add up to one at most; deviations and variances are not negative.
+    void require_statistics() const {
+        const auto empty_or = [](Index size, Index wanted, const char* name) {
+            detail::require(size == 0 || size == wanted, name, " has ", size, " entries; ", wanted,
+                            " are needed, or none");
+        };
+        const auto require_at_least_zero = [](const Vector& values, const char* name) {
+            detail::require_finite(values, name);
+            for (Index i = 0; i < values.size(); ++i)
+                detail::require_nonnegative(values(i), detail::text(name, "(", i, ")"));
+        };
+        const Index rows = parameters() + outputs() * trend_functions();
+        empty_or(statistics_.shares.size(), size(), "statistics.shares");
+        empty_or(statistics_.noise.size(), outputs(), "statistics.noise");
+        empty_or(statistics_.discrepancy.size(), outputs(), "statistics.discrepancy");
+        empty_or(statistics_.covariance.rows(), rows, "statistics.covariance (rows)");
+        empty_or(statistics_.covariance.cols(), rows, "statistics.covariance (columns)");
+        require_at_least_zero(statistics_.shares, "statistics.shares");
+        require_at_least_zero(statistics_.noise, "statistics.noise");
+        require_at_least_zero(statistics_.discrepancy, "statistics.discrepancy");
+        detail::require_finite(statistics_.covariance, "statistics.covariance");
+        constexpr double rounding = 1e-9;
+        double sum = 0.0;
+        for (Index j = 0; j < statistics_.shares.size(); ++j) sum += statistics_.shares(j);
+        detail::require(sum <= 1.0 + rounding, "statistics.shares add up to ", sum, "; at most 1");
+        double largest = 0.0;
+        for (Index i = 0; i < statistics_.covariance.rows(); ++i)
+            largest = std::max(largest, statistics_.covariance(i, i));
+        for (Index i = 0; i < statistics_.covariance.rows(); ++i)
+            detail::require(statistics_.covariance(i, i) >= -rounding * largest, "statistics.covariance(", i,
+                            ", ", i, ") = ", statistics_.covariance(i, i), " must be >= 0");
+    }
 
     /// P without the trend.
     Index parameters() const { return size() * (outputs() + nodes_.rows()); }

@@ -101,7 +101,7 @@ public:
             double value = 0.0;
             const auto [next, error] = std::from_chars(at, end, value);
             if (error != std::errc{} || !std::isfinite(value))
-                fail(text("'", word, "' holds something not a finite number"));
+                fail(text("'", word, "' has an entry that is not a finite number"));
             values.push_back(value);
             at = next;
             if (at != end && (*at++ != ' ' || at == end))
@@ -161,6 +161,7 @@ private:
             line_.push_back(static_cast<char>(c));
         }
         if (!line_.empty() && line_.back() == '\r') line_.pop_back();  // of a file that went through Windows
+        if (!line_.empty() && line_.back() == '\r') fail("the line ends in two carriage returns");
     }
 
     std::istream& stream_;
@@ -168,6 +169,12 @@ private:
     Index number_ = 0;
     Checksum checksum_;
 };
+
+/// Throws where a text would not be read back as one line: a label, the name of a loss.
+inline void require_line(std::string_view words, std::string_view name) {
+    require(words.find('\n') == std::string_view::npos && (words.empty() || words.back() != '\r'), name, " ",
+            quoted_word(words), " has a line break; a file holds texts of one line");
+}
 
 /// The lines and the checksum that closes them.
 inline std::string sealed(const std::vector<std::string>& lines) {
@@ -281,6 +288,7 @@ std::string text_of(const SparseKernelModel<Kernel>& model) {
     lines.push_back("covariances " + std::to_string(known.covariance.rows()));
     for (Index j = 0; j < known.covariance.rows(); ++j)  // symmetric: one triangle
         lines.push_back(text_line("covariance", &known.covariance(0, j), j + 1));
+    require_line(model.loss(), "loss");
     lines.push_back("loss " + model.loss());
     return sealed(lines);
 }

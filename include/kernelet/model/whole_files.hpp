@@ -17,22 +17,6 @@
 /// Texts to and from streams and files, whole or not at all.
 namespace kernelet::detail {
 
-/// A word of a file in a message: in quotes, shortened, control characters and bytes beyond ASCII by their code.
-inline std::string quoted_word(std::string_view word) {
-    constexpr std::size_t most = 40;
-    std::string out = "'";
-    for (const char c : word.substr(0, most)) {
-        const auto code = static_cast<unsigned char>(c);
-        if (code >= 0x20 && code < 0x7f) {
-            out.push_back(c);
-        } else {
-            constexpr char digits[] = "0123456789abcdef";
-            out.append("\\x").append({digits[code >> 4U], digits[code & 15U]});
-        }
-    }
-    return out.append(word.size() > most ? "...'" : "'");
-}
-
 /// Unformatted: width, fill and flags of the stream do not matter.
 inline void write_text(std::ostream& stream, const std::string& text) {
     stream.write(text.data(), static_cast<std::streamsize>(text.size()));

@@ -29,20 +29,20 @@ constexpr std::string_view to_string(Scheme scheme) {
     return scheme == Scheme::one_vs_one ? "one_vs_one" : "one_vs_rest";
 }
 
-/// The classes that one classifier tells apart: decision values above zero speak for `positive`.
+/// The classes that one classifier separates: decision values above zero mean `positive`.
 struct Opponents {
     Index positive{};
     std::optional<Index> negative{};  ///< none: all other classes
 };
 
-/// What a label was chosen by, after what did not decide.
+/// The rule that decided a label; the rules before it in this list did not decide.
 enum class SettledBy {
     votes,    ///< no other class has as many
     margins,  ///< among the classes with most votes, its margins sum to most
-    order     ///< nothing told the classes apart: the first of them
+    order     ///< all rules left a tie: the first of the tied classes
 };
 
-/// One entry a sample.
+/// One entry per sample.
 struct Decisions {
     std::vector<Index> classes{};  ///< places in classes()
     std::vector<SettledBy> settled_by{};
@@ -67,7 +67,7 @@ public:
     using LabelType = Label;
 
     /// classes ascending and distinct; a model for each of opponents(scheme, classes), whose decision values
-    /// above zero speak for the positive class.
+    /// above zero mean the positive class.
     EnsembleModel(Scheme scheme, std::vector<Label> classes,
                   const std::vector<SparseKernelModel<Kernel>>& models)
         : EnsembleModel(scheme, std::move(classes), MergedKernels<Kernel>(models)) {
@@ -96,19 +96,19 @@ public:
     const std::vector<Label>& classes() const { return classes_; }
     Index dimension() const { return kernels_.dimension(); }
     Index classifiers() const { return static_cast<Index>(opponents_.size()); }
-    /// Whom each classifier tells apart.
+    /// The classes that each classifier separates.
     const std::vector<Opponents>& opponents() const { return opponents_; }
 
     /// The number of distinct kernels in all: what is stored, and evaluated for a prediction.
     Index size() const { return kernels_.size(); }
-    /// The mean number of kernels of a classifier.
+    /// The mean number of kernels per classifier.
     double mean_kernels() const {
         double sum = 0.0;
         for (Index m = 0; m < classifiers(); ++m) sum += static_cast<double>(kernels_.size_of(m));
         return sum / static_cast<double>(classifiers());
     }
 
-    /// One of the classifiers as a model of its own, as it was fitted but for what the fit knew about it.
+    /// A copy of one classifier as a model, as it was fitted but without statistics().
     SparseKernelModel<Kernel> classifier(Index which) const {
         detail::require(which >= 0 && which < classifiers(), "classifier(", which, "): this ensemble has ",
                         classifiers(), ", from 0 on");

@@ -12,7 +12,7 @@ namespace kernelet {
 template <BinaryEstimator Estimator, Scheme scheme>
 class EnsembleEstimator {
 public:
-    /// What load() is told to read.
+    /// The type for load().
     template <ClassLabel Label>
     using Model = EnsembleModel<detail::BinaryKernel<Estimator>, Label>;
 
@@ -21,9 +21,9 @@ public:
     const Estimator& estimator() const { return estimator_; }
 
     /// x is d x n, one sample per column, any Eigen expression, float or double; labels n of them, a
-    /// std::vector or an Eigen vector, of at least two classes. The observer, as that of one fit, is told of the
-    /// whole ensemble; after its stop every classifier is the best one so far. It is called by the threads that fit,
-    /// one at a time.
+    /// std::vector or an Eigen vector, of at least two classes. The observer receives the progress of the whole
+    /// ensemble; after its stop every classifier is the best one so far. It is called by the threads that fit, one
+    /// at a time.
     template <Numbers X, class Labels, Observer Watch>
     auto fit(const X& x, const Labels& labels, Watch observer) const {
         return fitted(x, labels, detail::NoDomain{}, {.whole = std::move(observer)});
@@ -32,7 +32,7 @@ public:
     auto fit(const X& x, const Labels& labels, const EnsembleObserver& observer = {}) const {
         return fitted(x, labels, detail::NoDomain{}, {.each = observer});
     }
-    /// Every classifier on this domain, or on one of its own where `domain` makes them.
+    /// All classifiers on this domain, or each on the one that `domain` makes for it, see DomainMaker.
     template <Numbers X, class Labels, class DomainType, Observer Watch>
     requires Domain<DomainType> || DomainMaker<DomainType>
     auto fit(const X& x, const Labels& labels, const DomainType& domain, Watch observer) const {

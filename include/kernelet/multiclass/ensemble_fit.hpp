@@ -42,27 +42,27 @@ concept BinaryEstimator = std::copyable<E> &&
     std::same_as<decltype(detail::BinaryFit<E>::model), SparseKernelModel<detail::BinaryKernel<E>>> &&
     std::copyable<detail::BinaryReport<E>>;
 
-/// What fitting one classifier had to say.
+/// The report on one classifier.
 template <ClassLabel Label, class Report>
 struct ClassifierReport {
     Label positive;
     std::optional<Label> negative{};  ///< none: all other classes
-    std::vector<Index> samples{};  ///< columns of x it was fitted on: what a report says of sample k is about
-                                   ///< samples[k]
+    /// The columns of x it was fitted on: sample k of the report is column samples[k].
+    std::vector<Index> samples{};
     Index kernels{};
     Report report{};
 };
 
-/// What fit() of an ensemble returns. The reports are in the order of model.opponents().
+/// The result of fit() of an ensemble. The reports are in the order of model.opponents().
 template <KernelFamily Kernel, ClassLabel Label, class Report>
 struct EnsembleFit {
     EnsembleModel<Kernel, Label> model;
     std::vector<ClassifierReport<Label, Report>> reports{};
-    /// In plain words: classes of one sample, classifiers that say the same everywhere, fits that failed.
+    /// In plain words: classes of one sample, classifiers that are constant, fits that failed.
     std::vector<std::string> warnings{};
 };
 
-/// Said after each classifier that is done.
+/// Reported after each classifier that is fitted.
 struct EnsembleProgress {
     Index done{};
     Index classifiers{};
@@ -72,7 +72,7 @@ struct EnsembleProgress {
 /// Called by the threads that fit, one at a time. May be empty.
 using EnsembleObserver = std::function<void(const EnsembleProgress&)>;
 
-/// Gives each classifier a domain of its own: whom it tells apart, and the samples it is fitted on, d x n.
+/// Makes the domain of one classifier from the classes it separates and the samples it is fitted on, d x n.
 template <class F>
 concept DomainMaker = requires(const F& make, const Opponents& who, const Matrix& x) {
     { make(who, x) } -> Domain;
@@ -83,7 +83,7 @@ namespace detail {
 /// The domain read off the data, wherever none is given.
 struct NoDomain {};
 
-/// Who watches an ensemble: the whole, as a fit is watched, and each classifier that is done. Either may be empty.
+/// The observers of an ensemble: of its whole progress, and of each fitted classifier. Either may be empty.
 struct EnsembleObservers {
     ObserverFunction whole{};
     EnsembleObserver each{};
@@ -116,7 +116,7 @@ std::pair<std::vector<Index>, Vector> match_samples(const SortedLabels<Label>& l
     return {std::move(samples), std::move(y)};
 }
 
-/// A warning for each class of one sample.
+/// A warning for each class with only one sample.
 template <ClassLabel Label>
 std::vector<std::string> lonely_classes(const SortedLabels<Label>& labels) {
     std::vector<std::string> warnings;
@@ -126,7 +126,7 @@ std::vector<std::string> lonely_classes(const SortedLabels<Label>& labels) {
     return warnings;
 }
 
-/// What an ensemble is fitted on.
+/// The samples that an ensemble is fitted on.
 template <ClassLabel Label>
 struct LabelledSamples {
     Matrix x{};  ///< d x n
@@ -148,7 +148,7 @@ auto fit_classifier(const Estimator& estimator, const Matrix& x, const Vector& y
     }
 }
 
-/// What fit() of an ensemble returns, put together from its classifiers.
+/// The result of fit() of an ensemble, put together from its classifiers.
 template <BinaryEstimator Estimator, ClassLabel Label>
 EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> joined_fits(
     Scheme scheme, const SortedLabels<Label>& labels,
@@ -170,7 +170,7 @@ EnsembleFit<BinaryKernel<Estimator>, Label, BinaryReport<Estimator>> joined_fits
                                   match_samples(labels, who).first, model.size(), report});
         if (model.size() == 0)
             result.warnings.push_back(
-                text(match_text(labels.classes, who), ": no kernels, the same decision everywhere"));
+                text(match_text(labels.classes, who), ": no kernels: the decision is constant"));
         if constexpr (std::derived_from<BinaryReport<Estimator>, Report>)
             if (report.status == Status::diverged || report.status == Status::infeasible ||
                 report.status == Status::stopped)

@@ -43,8 +43,7 @@ std::string label_line(const Label& label) {
     else if constexpr (std::floating_point<Label>)
         return "class " + exact(label);
     else {
-        require(label.find('\n') == std::string::npos, "class '", label,
-                "' has a line break; a file holds labels of one line");
+        require_line(label, "class");
         return "class " + label;
     }
 }
@@ -138,6 +137,7 @@ std::string text_of(const EnsembleModel<Kernel, Label>& ensemble) {
         for (const KernelTerm& term : sum.terms)
             lines.push_back("term " + std::to_string(term.kernel) + " " + exact(term.coefficient));
     }
+    require_line(ensemble.loss(), "loss");
     lines.push_back("loss " + ensemble.loss());
     return sealed(lines);
 }

@@ -15,7 +15,7 @@
 namespace kernelet {
 namespace detail {
 
-/// The C code of an ensemble. In the text that follows, beside the words of CLayout and of c_votes.hpp,
+/// The C code of an ensemble. In the text that follows, besides the words of CLayout and of c_votes.hpp,
 ///     GROUPS, KERNELS        scalings, and kernels of all of them
 class CEnsembleCode {
 public:
@@ -78,7 +78,8 @@ private:
         code_.add("\n/* Kernels of scaling i: from group[i] to before group[i + 1]. */\n");
         code_.add_indices("NAME_group", terms_.group);
         code_.add(
-            "/* What kernel j adds to which classifiers: terms from first[j] to before first[j + 1]. */\n");
+            "/* The terms that kernel j adds to the classifiers: terms from first[j] to before first[j + 1]. "
+            "*/\n");
         code_.add_indices("NAME_first", terms_.first).add_indices("NAME_classifier", terms_.classifier);
         code_.add("static const real NAME_coefficient[TERMS] = ").add_numbers(terms_.coefficient).add(";\n");
     }
@@ -217,7 +218,7 @@ static int NAME_decided(const real f[CLASSIFIERS]) {
                                  {"inputs", std::to_string(layout_.d)},
                                  {"numbers", layout_.narrow ? "float" : "double"},
                                  {"a call", c_operations(ensemble_.family, ensemble_.nodes, beside) +
-                                                "\nwhere all kernels reach, without the votes"},
+                                                "\nif all kernels are in reach, without the votes"},
                                  {"classes", labels}};
         if (!ensemble_.loss.empty()) facts.insert(facts.begin(), {"loss", ensemble_.loss});
         append_usage(facts, code_);
@@ -272,7 +273,7 @@ void export_c(std::ostream& stream, const EnsembleModel<Kernel, Label>& ensemble
     detail::write_text(stream, detail::c_text_of(ensemble, options));
 }
 
-/// The same into a file, which is replaced only when all is written.
+/// Exports to a file, which is replaced only after everything is written.
 template <KernelFamily Kernel, TextLabel Label>
 void export_c(const std::string& path, const EnsembleModel<Kernel, Label>& ensemble,
               const CExportOptions& options = {}) {

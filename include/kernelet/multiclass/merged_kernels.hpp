@@ -103,7 +103,7 @@ public:
                 ModelTrend(Vector::Constant(1, sum.offset), sum.slopes)};
     }
 
-    /// All models at x, d x n: models x n. Each distinct kernel is evaluated once a sample; each model then
+    /// All models at x, d x n: models x n. Each distinct kernel is evaluated once per sample; each model then
     /// adds up its own in its own order, so that its values are those of model(which).predict(x).
     Matrix evaluate(const ConstMatrixRef& x) const {
         Matrix values = Matrix::Zero(x.cols(), models());
@@ -158,7 +158,7 @@ private:
         return groups_[static_cast<std::size_t>(sum.group)];
     }
 
-    /// For maps that tell apart whatever differs in a bit.
+    /// A key for maps: the bytes of the numbers, so that values with different bits have different keys.
     static std::string bytes_of(const double* numbers, Index count) {
         return {reinterpret_cast<const char*>(numbers), sizeof(double) * static_cast<std::size_t>(count)};
     }

@@ -5,8 +5,8 @@
 namespace kernelet {
 
 /// Labels of any kind from an estimator of two classes: one classifier for each class, fitted on all samples.
-/// C large fits. The class with the largest decision value wins; votes(x) says whether it alone claims the
-/// sample.
+/// C large fits. The class with the largest decision value wins; votes(x) shows whether it is the only
+/// positive one.
 template <BinaryEstimator Estimator>
 class OneVsRest : public EnsembleEstimator<Estimator, Scheme::one_vs_rest> {
 public:

@@ -8,10 +8,10 @@
 
 namespace kernelet {
 
-/// What SharedKernels::fit returns.
+/// The result of SharedKernels::fit.
 template <KernelFamily Kernel, ClassLabel Label, class Report>
 struct SharedFit {
-    EnsembleModel<Kernel, Label> model;  ///< one_vs_rest: a decision value a class over the same kernels
+    EnsembleModel<Kernel, Label> model;  ///< one_vs_rest: one decision value per class over the same kernels
     Report report{};
     std::vector<std::string> warnings{};
 };
@@ -23,7 +23,7 @@ struct SharedFit {
 template <class Estimator>
 class SharedKernels {
 public:
-    /// What load() is told to read.
+    /// The type for load().
     template <ClassLabel Label>
     using Model = EnsembleModel<detail::BinaryKernel<Estimator>, Label>;
 
@@ -66,7 +66,7 @@ private:
                                       std::move(sums)))
                 .with_loss(fit.model.loss()),
             fit.report, detail::lonely_classes(labels)};
-        if (fit.model.size() == 0) result.warnings.push_back("no kernels: the same decision everywhere");
+        if (fit.model.size() == 0) result.warnings.push_back("no kernels: the decision is constant");
         return result;
     }
 

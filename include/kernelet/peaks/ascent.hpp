@@ -11,7 +11,7 @@
 
 namespace kernelet {
 
-/// Where an ascent arrived.
+/// The end of an ascent.
 struct Peak {
     Vector node{};    ///< (z; θ) in the fit's units
     Vector value{};   ///< ᾱ there, q

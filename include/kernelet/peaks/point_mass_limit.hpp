@@ -28,7 +28,7 @@ struct PointMassLimitOptions {
 ///     maximise min over C of ⟨λ, ŷ⟩   subject to   ‖ᾱ(ω)‖ ≤ τ for all ω.
 /// Sliding Frank–Wolfe by exchange: solve on the atoms at hand; where ‖ᾱ‖ exceeds τ, its maxima, found off
 /// the grid by the ascents that find the peaks of every field, join the atoms, and those without mass leave.
-/// An atom thus slides to the top of its hill. The certificate is its own: λ τ/max‖ᾱ‖ is feasible for the
+/// An atom thus moves to its local maximum. The certificate is its own: λ τ/max‖ᾱ‖ is feasible for the
 /// dual over all of Ω that the ascents see, P is the mass of a feasible model, and both are exact sums:
 /// there is no integral and no error of one.
 ///

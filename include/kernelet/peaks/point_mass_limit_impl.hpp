@@ -83,6 +83,11 @@ struct AtomExchange {
         best.quadrature = now.quadrature;
     }
 
+    /// Whether two sets of atoms are the same, in the same order.
+    static bool same(const Matrix& a, const Matrix& b) {
+        return a.cols() == b.cols() && std::equal(a.data(), a.data() + a.size(), b.data());
+    }
+
     /// The atoms that have mass, and the new ones.
     Matrix exchanged(const DualSolution& now, const Matrix& higher) const {
         const Vector mass = column_norms(now.alpha);
@@ -113,6 +118,9 @@ DualSolution PointMassLimit::solve(const DualProblem<Kernel, Loss, Domain>& prob
         best.status = Status::converged;
         return best;
     }
+    // Problems on atoms that Newton's method did not solve: each took all of its iterations, so that few are tried.
+    constexpr int most_unsolved = 5;
+    int unsolved = 0;
     try {
         // The first atoms: the nodes themselves, of which few get mass.
         Matrix atoms = grid;
@@ -126,7 +134,8 @@ DualSolution PointMassLimit::solve(const DualProblem<Kernel, Loss, Domain>& prob
             }
             const Matrix higher = exchange_of.maxima(problem, grid, now.lambda, (1.0 - options_.gap) * tau);
             exchange_of.record(best, problem, now, higher, tau);
-            if (best.relative_gap() <= options_.gap) {
+            // P counts only where the problem on the atoms was solved, and its α is within the tolerance.
+            if (now.status == Status::converged && std::abs(best.relative_gap()) <= options_.gap) {
                 best.status = Status::converged;
                 return best;
             }
@@ -137,7 +146,10 @@ DualSolution PointMassLimit::solve(const DualProblem<Kernel, Loss, Domain>& prob
             progress.dual_value = best.dual_value;
             progress.gap = best.relative_gap();
             if (observer && observer(progress) == Verdict::stop) throw Interrupted();
-            atoms = exchange_of.exchanged(now, higher);
+            if (now.status != Status::converged && ++unsolved == most_unsolved) break;
+            Matrix next = exchange_of.exchanged(now, higher);
+            if (exchange_of.same(next, atoms)) break;  // no exchange would find anything else
+            atoms = std::move(next);
         }
     } catch (const Interrupted&) {
         best.status = Status::stopped;

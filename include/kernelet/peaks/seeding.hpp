@@ -10,7 +10,7 @@
 
 namespace kernelet {
 
-/// What the extraction of peaks needs beside the field.
+/// The inputs of the extraction of peaks besides the field.
 struct PeakContext {
     const detail::TiledPoints& points;  ///< the samples, for families without a closed-form coherence
     PeakOptions options{};

@@ -37,9 +37,9 @@ FittedKernels without_kernel(SearchState<Scalar>& state, const FittedKernels& mo
 
 }  // namespace detail
 
-/// Removes kernels one by one while the score falls. removal_order() says which are tried; a minimisation over the
-/// neighbours of what was removed decides, and the first that lowers the score is accepted. A trial ends early where
-/// it is not expected to.
+/// Removes kernels one by one while the score falls. removal_order() lists the trials. A trial
+/// minimises over the neighbours of the removed kernel; the first trial that lowers the score is accepted. A trial
+/// that is not expected to lower it ends early.
 template <class Scalar = double>
 FittedKernels backward_elimination(SearchState<Scalar>& state, FittedKernels model) {
     Score score = state.criterion.score(model);

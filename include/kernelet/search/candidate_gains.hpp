@@ -41,7 +41,7 @@ public:
         const std::vector<float> h = as_floats(curvature, steepest);
         const bool known = problem_.loss.is_squared() && norms_.size() == size();
         if (!known) norms_.resize(size());
-        // A kernel that sees less than one sample's worth of data would explain only the noise of that sample.
+        // A kernel whose effective number of samples is below one would fit only the noise of that sample.
         const double least_norm =
             detail::sum<Scalar>(curvature) / steepest / static_cast<double>(curvature.size());
         const Index m = curvature.size();

@@ -10,7 +10,7 @@
 
 namespace kernelet {
 
-/// What a model leaves over at some samples: the slope and the curvature of the loss.
+/// The residual of a model at some samples: slope and curvature of the loss.
 struct LossResidual {
     const detail::TiledPoints& points;
     const Matrix& pull;       ///< −½ ∂Σwℓ/∂f, q x n: w (y − f) for the squared loss
@@ -24,7 +24,7 @@ template <class Scalar = double>
 Vector correlation_gain(const AnyKernel& kernel, const LossResidual& residual, const Matrix& nodes,
                         const detail::Poll& poll = {}) {
     const detail::TiledPoints& points = residual.points;
-    // A kernel that sees less than one sample's worth of data would explain only the noise of that sample.
+    // A kernel whose effective number of samples is below one would fit only the noise of that sample.
     const double least_norm = detail::sum<Scalar>(residual.curvature) / static_cast<double>(points.size());
     Vector gain = Vector::Zero(nodes.cols());
     detail::parallel_for(

@@ -70,7 +70,8 @@ struct Criterion {
     double cost_to_beat(const Score& score, Index kernels) const {
         if (violation || score.excess > 0.0) return std::numeric_limits<double>::infinity();
         const double allowed = score.value - price() * static_cast<double>(kernels);
-        double lo = 0.0, hi = energy;
+        // Above zero, so that doubling increases it: with labels, a trend alone may have no loss.
+        double lo = 0.0, hi = std::max(energy, std::numeric_limits<double>::min());
         while (misfit(hi) < allowed) hi *= 2.0;
         for (int halving = 0; halving < 60; ++halving) {
             const double cost = 0.5 * (lo + hi);

@@ -16,7 +16,7 @@ namespace kernelet {
 struct FittedKernels {
     KernelExpansion fit{};
     double cost{};    ///< Σ w ℓ + ridge Σ w ‖a‖² + the cost of the widths
-    Vector masses{};  ///< Σ_i w_i k_ij² / mean w, K: how many samples' worth of data a kernel sees
+    Vector masses{};  ///< Σ_i w_i k_ij² / mean w, K: the effective number of samples of each kernel
     Vector pull{};    ///< −½ ∂(Σ w ℓ)/∂(z/w, log θ), Kf
     /// The curvature around these nodes, or around ones that it was kept from; none where it is not known.
     std::optional<QuadraticModel> quadratic{};

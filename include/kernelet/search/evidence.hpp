@@ -13,14 +13,14 @@ namespace kernelet {
 /// centers and log-widths, W the weights (of labels, the curvature of the loss), P the precision of the priors, and e
 /// are the eigenvalues of P^(−½) J'WJ P^(−½)/σ². Then
 ///     −2 log evidence = Σ w r²/σ² + N log σ² + (parameters − their means)' P (parameters − their means) + Σ log(1 + e)
-/// up to a constant of the samples. A parameter about which the data say nothing has e ≪ 1 and costs nothing. The noise
+/// up to a constant of the samples. A parameter that the data leave open has e ≪ 1 and costs nothing. The noise
 /// is estimated with the model, σ² = Σ w r²/(mean w (N − γ)), γ = Σ e/(1 + e). Labels have no σ; their first two terms
 /// are twice the loss.
 struct ModelEvidence {
     double value{};                 ///< −2 log evidence; less is better
     double noise_deviation{};       ///< σ; that of the scales for losses other than the squared one
     double effective_parameters{};  ///< γ
-    /// e/(1 + e) of each parameter, 1 where the data decide and 0 where the prior does: coefficients output by output,
+    /// e/(1 + e) of each parameter, 1 where the data set it and 0 where the prior does: coefficients output by output,
     /// then the free rows of the nodes kernel by kernel.
     Vector determined{};
 };
@@ -69,7 +69,7 @@ inline Vector root_precisions(const SearchProblem& problem, const SampleScales& 
     return roots;
 }
 
-/// What follows from A = J'WJ/σ² and the prior.
+/// The quantities that follow from A = J'WJ/σ² and the prior.
 struct Posterior {
     Vector determined{};  ///< 1 − P_ii ((A + P)⁻¹)_ii
     double log_volume{};  ///< Σ log(1 + e) = log det(A + P) − log det P

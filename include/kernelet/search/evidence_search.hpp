@@ -8,7 +8,7 @@ namespace kernelet {
 
 namespace detail {
 
-/// The same scales with another noise, of the squared loss.
+/// The scales with another noise deviation, for the squared loss.
 inline SampleScales with_noise(SampleScales scales, double deviation) {
     scales.noise_deviation = deviation;
     scales.noise_level = deviation * deviation;
@@ -82,7 +82,7 @@ private:
         // Also for a model without kernels: a plane may be all there is.
         const bool linear = free && !stopped() && accepts(refined(1.0, Trend::linear)) > 0.0;
         if (linear && !stopped()) accepts(refined(1.0, Trend::constant));
-        // Where nothing was accepted, the same round would be searched again.
+        // Where nothing was accepted, a round at the same price would repeat the search.
         improve_at_falling_prices(gain > 0.0 || linear ? 1.0 : limits().price_decrease);
     }
 
@@ -98,7 +98,8 @@ private:
     }
 
     /// −2 log evidence that a model gains on the best, less the preference for fewer kernels. It is the best where that
-    /// is positive. After a stop the best so far remains, and says so.
+    /// is positive. After a stop the best so far remains,
+    /// with Bound::observer.
     double accepts(AssessedModel next) {
         if (next.found.bound == Bound::observer) {
             best_.found.bound = Bound::observer;

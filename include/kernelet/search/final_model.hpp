@@ -11,7 +11,7 @@
 
 namespace kernelet {
 
-/// A model as it is handed out: kernels by falling share, without redundant ones, and what is known about them.
+/// A model as it is returned: kernels by falling share, without redundant ones, and what is known about them.
 struct FinalModel {
     KernelExpansion model{};
     ModelStatistics statistics{};
@@ -44,8 +44,8 @@ inline NodePrecisions node_precisions(const SearchProblem& problem, const Search
     return {3.0 * d / (half * half), 1.0 / (s * s), parameters * std::log(samples)};
 }
 
-/// The coefficients fitted once more by a rank-revealing factorisation with no kernel value left out, and all that
-/// least squares says about them.
+/// Fits the coefficients once more by a rank-revealing factorisation with no kernel value left out, and computes
+/// the statistics of least squares.
 template <class Scalar = double>
 FinalModel by_least_squares(const SearchProblem& problem, const SearchResult& found) {
     const LeastSquaresProblem linear{problem.kernel,         problem.points, problem.loss.target(),

@@ -22,7 +22,7 @@ inline bool needs_first_order(Index samples, Index free_rows, Index kernels,
            options.max_second_order_work;
 }
 
-/// What a first-order search found.
+/// The result of a first-order search.
 struct FirstOrderResult {
     KernelExpansion model{};
     bool more_wanted = false;  ///< there are as many kernels as were allowed, and the last were worth it

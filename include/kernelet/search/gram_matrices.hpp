@@ -215,14 +215,14 @@ std::vector<GramMatrices> gram_parts(const GramSamples& samples, const NodeUnits
                              add, samples.points.size() * all * all / 2, share);
 }
 
-/// Of all samples. Same bits for any number of threads.
+/// The matrices of all samples. The bits do not depend on the number of threads.
 template <class Scalar = double>
 GramMatrices gram_matrices(const GramSamples& samples, const NodeUnits& steps, const MovingKernels& kernels,
                            const WorkingSquares& working) {
     return GramMatrices::joined(gram_parts<Scalar>(samples, steps, kernels, working));
 }
 
-/// Of the samples of a search problem, or of a share of its parts. Kernels farther from a strip than 0.7 of their reach
+/// The matrices of a search problem, or of a share of its parts. Kernels farther from a strip than 0.7 of their reach
 /// are left out, exp(−6²/2) = 1.5e-8 for a Gaussian: only the direction of a step depends on these sums.
 template <class Scalar = double>
 std::vector<GramMatrices> gram_parts(const SearchProblem& problem, const NodeUnits& steps,

@@ -8,7 +8,7 @@
 
 namespace kernelet {
 
-/// What a search found, and its evidence.
+/// The result of a search, and its evidence.
 struct AssessedModel {
     SearchResult found{};
     ModelEvidence evidence{};
@@ -75,8 +75,8 @@ inline Hyperparameters learned_priors(const SearchProblem& problem, const Assess
     return out;
 }
 
-/// The same centers with widths drawn from the prior, where a kernel has several: candidates of one width miss kernels
-/// that vary along few coordinates.
+/// The centers of the candidates, with widths drawn from the prior where a kernel has several: candidates of one width
+/// miss kernels that vary along few coordinates.
 inline Matrix with_widths_of_prior(Matrix candidates, const SearchProblem& problem,
                                    const Hyperparameters& prior) {
     constexpr std::uint64_t stream = 61;

@@ -18,7 +18,7 @@ inline std::vector<Index> spread_part(Index n, Index count) {
     return part;
 }
 
-/// The same feasible set of some samples.
+/// The feasible set restricted to some samples.
 inline FeasibleSet<AnyLoss> part_of(const FeasibleSet<AnyLoss>& whole, const std::vector<Index>& part) {
     Vector tolerances(static_cast<Index>(part.size()));
     for (Index i = 0; i < tolerances.size(); ++i)
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    /// The priors before anything is learned. Of labels with a tolerance, nearly none: it bounds the coefficients instead.
+    /// The priors before anything is learned. Labels with a tolerance have nearly none: it bounds the coefficients.
     Hyperparameters given() const {
         constexpr double bounded_by_tolerance = 1e3;
         const PriorOptions& priors = options_.search.priors;
@@ -140,7 +140,7 @@ private:
             found.hyper = before.hyper;
             found.trend = before.trend;
         }
-        // What follows is about all samples again.
+        // From here on the sums are over all samples again.
         const double noise = found.scales.noise_deviation;
         found.scales = before.scales;
         if (effort == SearchEffort::whole && noise > 0.0 && noise != before.scales.noise_deviation)

@@ -14,7 +14,7 @@
 
 namespace kernelet {
 
-/// What a search has computed so far.
+/// Counts of the computations of a search so far.
 struct SearchCounters {
     Index minimizations{};  ///< by Levenberg and Marquardt's method
     Index steps{};          ///< of these

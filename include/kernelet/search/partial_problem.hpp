@@ -6,7 +6,7 @@
 
 namespace kernelet {
 
-/// Some of the samples of a search problem as a problem of their own.
+/// A search problem on some of the samples of another.
 class PartialProblem {
 public:
     PartialProblem(const SearchProblem& whole, const std::vector<Index>& which)

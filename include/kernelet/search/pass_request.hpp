@@ -12,15 +12,15 @@
 
 namespace kernelet::detail {
 
-/// What a pass over the samples of a source computes: all that a process other than the root has to know.
+/// The request for one pass over the samples of a source: all that a process other than the root needs.
 struct PassRequest {
     enum class Kind : char {
         survey,            ///< checks all samples and returns a random part of them
         normal_equations,  ///< the sums of GramMatrices at a model, and its cost
         losses,            ///< losses, residuals and gradient of a model
         projection,        ///< what a projection onto the feasible set needs at one multiplier
-        // Of the samples that are held, whose sums processes share, see SharedLevel:
-        level_samples,   ///< hands them out
+        // Sums over the samples in memory, shared among processes, see SharedLevel:
+        level_samples,   ///< sends these samples to the processes
         level_values,    ///< parts of [Φ t]'W[Φ t]
         level_gradient,  ///< parts of the gradient
         level_gram       ///< parts of [Φ t B]'W[Φ t B]
@@ -44,7 +44,7 @@ struct PassRequest {
     double multiplier{};  ///< κ of the projection
 
     Samples level{};                  ///< in the units of the fit
-    Trend level_trend = Trend::none;  ///< fitted beside the kernels
+    Trend level_trend = Trend::none;  ///< fitted with the kernels
     std::vector<Index> moving{};      ///< kernels of the model
 
     TrendBasis trend() const { return {trend_size, trend_mean, trend_inverse}; }

@@ -72,7 +72,7 @@ struct SampleScales {
     }
 };
 
-/// What the priors assume: given, or learned with a model, see learned_priors().
+/// The parameters of the priors: given, or learned with a model, see learned_priors().
 struct Hyperparameters {
     double coefficient_deviation = 7.0;  ///< of a coefficient, in deviations of y
     double log_width_deviation = 1.0;    ///< of each log-width about the metric
@@ -90,7 +90,7 @@ struct WidthPrior {
     double strength = 0.0;
     Vector metric{};  ///< the typical width of each parameter, where they differ
 
-    /// Of a parameter, counted from the first.
+    /// log of the width relative to the typical one of this parameter, counted from the first.
     double excess(Index parameter, double width) const {
         return std::log(width / (metric.size() > 0 ? metric(parameter) : typical));
     }
@@ -99,7 +99,7 @@ struct WidthPrior {
     }
 };
 
-/// What is assumed of coefficients and widths before the data are seen, in the unit of the loss.
+/// The priors on coefficients and widths, in the unit of the loss.
 struct Priors {
     double ridge = 0.0;  ///< Σ w ℓ + ridge Σ w ‖a‖² is minimised
     WidthPrior widths{};

@@ -10,7 +10,7 @@ namespace kernelet {
 
 /// A model for a fit that was stopped before its search had one: orthogonal matching pursuit over some nodes on a
 /// part of the samples, then the coefficients once more on a larger part. Takes some hundredths of a second for any
-/// number of samples, and asks no watch.
+/// number of samples, and does not poll the observer.
 template <class Scalar = double>
 KernelExpansion quick_model(SearchProblem problem, const Matrix& nodes, Index max_kernels) {
     constexpr Index pursuit_samples = 400, final_samples = 2000, most_kernels = 8, most_nodes = 500;

@@ -63,7 +63,7 @@ public:
 
     const SampleBlocks& blocks() const { return blocks_; }
 
-    /// The random part that `request` asks for; every sample is read and checked.
+    /// The random part that `request` describes; every sample is read and checked.
     DrawnSamples draw(const PassRequest& request, const Poll& poll) {
         std::vector<DrawnSamples> parts(static_cast<std::size_t>(blocks_.end() - blocks_.begin()));
         for_blocks(poll, std::numeric_limits<Index>::max(), [&](Index block) {
@@ -72,7 +72,7 @@ public:
         return joined_parts(parts);
     }
 
-    /// The same from some blocks alone.
+    /// As draw(), but reads `blocks` of the blocks only.
     DrawnSamples draw_from(const PassRequest& request, Index blocks) {
         const Index all = blocks_.end() - blocks_.begin(), count = std::min(blocks, all);
         std::vector<DrawnSamples> parts;
@@ -113,7 +113,7 @@ private:
     static constexpr Index batch_bytes = Index{1} << 25;  // of totals that wait for those before them
     static constexpr std::uint64_t stream = 61;
 
-    /// A block as a pass sees it. Holds references.
+    /// A view of a block for a pass. Holds references.
     struct View {
         const SampleBlock& block;
         const TiledPoints& points;
@@ -149,7 +149,7 @@ private:
         poll(1.0);  // also where a pass is a block per thread, each of which begins at once
     }
 
-    /// The columns of a block that belong to the part: a hash of the sample's number decides, whoever reads it.
+    /// The columns of a block that belong to the part. A hash of the sample's number decides, in every process.
     static std::vector<Index> chosen_of(const SampleBlock& block, const PassRequest& request) {
         const CounterRandom random(request.seed, stream);
         std::vector<Index> chosen;
@@ -170,7 +170,7 @@ private:
         return out;
     }
 
-    /// The samples of a block as the pass sees them: its part, in the units of the fit, y from its baseline.
+    /// The samples of a block that the pass uses: its part, in the units of the fit, y from its baseline.
     static SampleBlock seen(SampleBlock block, const PassRequest& request) {
         std::vector<Index> chosen = chosen_of(block, request);
         const bool whole = static_cast<Index>(chosen.size()) == block.size();

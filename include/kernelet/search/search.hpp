@@ -14,7 +14,7 @@
 
 namespace kernelet {
 
-/// What a search found.
+/// The result of a search.
 struct SearchResult {
     KernelExpansion model{};
     Bound bound = Bound::criterion;  ///< what decided on the number of kernels
@@ -25,7 +25,7 @@ struct SearchResult {
     bool repeatable = true;         ///< small enough to be searched for again from other peaks
     SampleScales scales{};          ///< with the noise that the search took for that of the samples
     Hyperparameters hyper{};        ///< of its priors
-    Trend trend = Trend::none;      ///< fitted beside the kernels
+    Trend trend = Trend::none;      ///< fitted with the kernels
 };
 
 /// How much of a search is done from where it begins.
@@ -35,16 +35,16 @@ enum class SearchEffort {
     polish   ///< kernels moved to where the optimum decides
 };
 
-/// Where a search begins and what it is asked for.
+/// The start and the goal of a search.
 struct SearchRequest {
     const Matrix& peaks;       ///< (d + p) x peaks, or the nodes of a model to go on from
     const Matrix& candidates;  ///< (d + p) x B: from which kernels are added
     const SampleScales& scales;
-    /// What a tolerance allows; none: the information criterion decides.
+    /// The feasible set of the tolerance; none: the information criterion decides.
     const FeasibleSet<AnyLoss>* tolerance = nullptr;
     SearchEffort effort = SearchEffort::whole;
     bool last = true;  ///< no search on more samples follows
-    /// A model to return where the search is stopped before it has one of its own.
+    /// A model to return where the search is stopped before it has found one.
     const KernelExpansion* known = nullptr;
     double price = 1.0;  ///< of a kernel, relative to that of Criterion
 };
@@ -88,7 +88,7 @@ private:
         return needs_first_order() ? by_first_order(start) : by_second_order(start);
     }
 
-    /// A minimisation costs (K f)³: where there are more peaks than it can move, the cheapest leave before.
+    /// A minimisation costs (K f)³: where there are more peaks, those of least effect are removed before.
     Index movable() const {
         return std::max(search().min_start_kernels,
                         search().max_parameters / std::max<Index>(1, lm_.free_rows()));
@@ -112,7 +112,7 @@ private:
     const Matrix& y() const { return problem_.loss.target(); }
     const Vector& weights() const { return problem_.loss.weights(); }
     bool has_tolerance() const { return request_.tolerance != nullptr; }
-    /// Of one kernel: its coefficients and what may move.
+    /// The parameters of one kernel: its coefficients and the rows of its node that may move.
     Index parameters() const { return lm_.free_rows() + problem_.outputs(); }
 
     LeastSquaresProblem least_squares_problem() const {
@@ -235,7 +235,7 @@ private:
         }
     }
 
-    /// What stopped the search: a limit, where another kernel would have been worth it.
+    /// The reason why the search ended: a limit, where one more kernel would lower the score.
     Bound bound(Index kernels, bool more_wanted) const {
         if (more_wanted && kernels >= limit_)
             return options_.max_kernels && limit_ == *options_.max_kernels ? Bound::max_kernels

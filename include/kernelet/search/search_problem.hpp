@@ -15,7 +15,7 @@ namespace kernelet {
 
 class SharedLevel;
 
-/// What the search minimises,
+/// The cost that the search minimises,
 ///     Σ_i w_i ℓ(f(x_i), y_i) + ridge Σ_i w_i ‖a‖² + WidthPrior,   f = Σ_j a_j k(x, z_j; θ_j) + trend,
 /// over the number of kernels, their nodes (z; θ) in the domain, a, and the trend. Holds references to
 /// samples and watch: lives no longer than they do.

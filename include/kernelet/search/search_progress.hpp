@@ -61,7 +61,7 @@ double expected_search_seconds(SearchProblem problem, const Matrix& candidates, 
     }
     Evaluation<Scalar> evaluation(part.problem());
     double step = std::numeric_limits<double>::infinity();
-    for (int repeat = 0; repeat < 3; ++repeat) {  // the quickest: other programs may run beside
+    for (int repeat = 0; repeat < 3; ++repeat) {  // the quickest: other programs may be running
         const Clock::time_point start = Clock::now();
         evaluation.at(nodes);
         step = std::min(step, std::chrono::duration<double>(Clock::now() - start).count());
@@ -73,7 +73,7 @@ double expected_search_seconds(SearchProblem problem, const Matrix& candidates, 
     return step * (usual_search_steps * static_cast<double>(first) + on_all) / static_cast<double>(timed);
 }
 
-/// The same once the start of a search is known, from the seconds that its evaluation took: later models are smaller.
+/// The estimate once the start of a search is known, from the seconds of its evaluation: later models are smaller.
 inline double expected_search_seconds(double start_evaluation) {
     constexpr double later_models = 0.5;
     return usual_search_steps * later_models * start_evaluation;

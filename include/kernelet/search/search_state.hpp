@@ -16,7 +16,7 @@ struct Incumbent {
     Score score{};
 };
 
-/// What all parts of a search share. Holds references: lives no longer than what it was made of.
+/// The data that all parts of a search share. Holds references: lives no longer than what it was made of.
 template <class Scalar = double>
 struct SearchState {
     LevenbergMarquardt<Scalar>& lm;

@@ -62,7 +62,7 @@ std::vector<T> parts_in_order(const std::vector<Team::Bytes>& answers) {
     return parts;
 }
 
-/// What one process computes of these sums.
+/// The part of these sums that one process computes.
 template <class Scalar = double>
 class LevelShare {
 public:
@@ -156,7 +156,7 @@ private:
 
 }  // namespace detail
 
-/// These sums, asked for by the root.
+/// The root's side of these sums: sends the requests and joins the answers.
 class SharedLevel {
 public:
     using Ask = std::function<std::vector<detail::Team::Bytes>(detail::PassRequest&)>;

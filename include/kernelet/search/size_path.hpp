@@ -14,8 +14,8 @@ namespace kernelet {
 
 /// The best models of other sizes, from the one that a search found: one kernel fewer at a time down to none, each time
 /// without the kernel after whose removal and a minimisation the cost is least, and one kernel more at a time up to half
-/// as many again, each time with the candidate of the largest gain. Of a model of more parameters than are minimised
-/// over, a fifth of the kernels leaves at a time, by linear_elimination(), until they can be. Costs about one
+/// as many again, each time with the candidate of the largest gain. While a model has more parameters than are
+/// minimised over, linear_elimination() removes a fifth of its kernels at a time. Costs about one
 /// minimisation per size and kernel tried.
 template <class Scalar = double>
 class SizePath {
@@ -85,7 +85,7 @@ private:
         }
     }
 
-    /// Of the removals that are tried, the one of the least cost.
+    /// The model after the removal of least cost among those tried.
     FittedKernels without_cheapest(SearchState<Scalar>& state, FittedKernels& model) {
         std::optional<FittedKernels> best;
         for (const Index j : detail::removal_order(state, model)) {

@@ -30,7 +30,7 @@ public:
     SmoothedLoss(Loss loss, const Matrix& y, const Vector& weights, double window)
         : loss_(std::move(loss)), y_(y), weights_(weights), window_(window) {}
 
-    /// The same loss of other samples. Holds references to them.
+    /// This loss with the targets and weights of other samples. Holds references to both.
     SmoothedLoss on(const Matrix& y, const Vector& weights) const { return {loss_, y, weights, window_}; }
 
     const Loss& loss() const { return loss_; }
@@ -41,7 +41,7 @@ public:
 
     bool is_squared() const { return detail::is_squared(loss_); }
 
-    /// Of the predictions of all samples, or of those from `first` on. O(qn).
+    /// The cost of predictions of all samples, or of those from `first` on. O(qn).
     double cost(const Matrix& prediction, Index first = 0) const {
         return detail::smoothed_cost(loss_,
                                      {prediction, detail::ConstBlock(y_).columns(first, prediction.cols()),

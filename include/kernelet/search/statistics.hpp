@@ -57,7 +57,7 @@ Matrix ridged_inverse(Matrix full, const std::vector<Index>& moving, double ridg
     return out;
 }
 
-/// Of a linear trend 1 + d, of a constant 1.
+/// The number of functions of the trend: 1 + d for a linear one, 1 for a constant.
 inline Index trend_functions(const LeastSquaresProblem& problem) {
     return TrendBasis(problem.trend, problem.points).size();
 }
@@ -116,7 +116,7 @@ Matrix information_matrix(const LeastSquaresProblem& problem, const KernelExpans
 
 }  // namespace detail
 
-/// What is known of the nodes before the data, as precisions.
+/// The priors on the nodes, as precisions.
 struct NodePrecisions {
     double centers = 0.0, log_widths = 0.0;
     double price = 0.0;  ///< −2 log likelihood that a kernel had to bring

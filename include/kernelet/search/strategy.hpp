@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    /// The first evaluation, after which the observer is told how long the search may take.
+    /// The first evaluation; its seconds give the estimate of the time of the search.
     FittedKernels timed_evaluation(const Matrix& peaks) {
         detail::Watch* watch = state_.problem().watch;
         const double before = watch != nullptr ? watch->seconds() : 0.0;

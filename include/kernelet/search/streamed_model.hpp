@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-/// What follows from the normal equations of one pass over the samples, without another one.
+/// Functions of the normal equations of one pass over the samples, without another pass.
 namespace kernelet::detail {
 
 /// A model with the sums [Φ t B]'W[Φ t B] over a part of the samples at its nodes.

@@ -143,7 +143,7 @@ private:
         return reached < most_reached * static_cast<double>(nodes.cols());
     }
 
-    /// Of ‖a‖²: a ridge that was given is relative to Σ w, a prior on coefficients is not.
+    /// The factor of ‖a‖²: a ridge that was given is relative to Σ w, a prior on coefficients is not.
     double ridge(double weight) const {
         constexpr double rounding = 1e-10;
         return options_.ridge ? *options_.ridge * weight : std::max(held_ridge_, rounding * weight);
@@ -174,7 +174,7 @@ private:
         return completed(std::move(fit), std::move(sums));
     }
 
-    /// What follows from the sums at a model.
+    /// The quantities that follow from the sums at a model.
     LinearizedModel completed(KernelExpansion fit, detail::PassSums pass) const {
         const Index k = fit.size(), q = held_.outputs();
         const detail::TrendBasis trend = units_.trend();
@@ -282,7 +282,7 @@ private:
         return next;
     }
 
-    /// Some kernels of a model, in this order, with coefficients of their own.
+    /// Some kernels of a model, in this order, with new coefficients.
     LinearizedModel chosen(const LinearizedModel& model, const std::vector<Index>& kernels) const {
         const auto f = static_cast<Index>(units_.free_rows.size());
         KernelExpansion fit{detail::columns_of<Scalar>(model.fit.nodes, kernels),

@@ -10,7 +10,7 @@
 
 namespace kernelet::detail {
 
-/// What a pass computes of a set of samples: sums, and behind them largest values.
+/// The results of a pass over a set of samples: sums, and after them largest values.
 struct PassTotals {
     Vector sums{};
     Vector maxima{};

@@ -16,7 +16,7 @@
 
 namespace kernelet {
 
-/// What one sample is in a file of raw numbers: d inputs, then q outputs, then a weight where there is one.
+/// One sample in a file of raw numbers: d inputs, then q outputs, then a weight where there is one.
 struct RawLayout {
     Index dimension = 1;         ///< d
     Index outputs = 1;           ///< q; 0 where samples are only predicted

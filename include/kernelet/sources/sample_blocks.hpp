@@ -45,7 +45,7 @@ public:
     }
 
     const AnySource& source() const { return source_; }
-    /// Of all processes.
+    /// The number of samples of all processes.
     Index samples() const { return size_; }
     /// The numbers of the blocks of this process, begin() ... end() − 1.
     Index begin() const { return begin_; }

@@ -15,7 +15,7 @@ public:
     Team& operator=(const Team&) = delete;
     virtual ~Team() = default;
 
-    /// The process that fits; the others sum over their samples when it asks.
+    /// The process that fits; the others sum over their samples on its requests.
     virtual bool is_root() const = 0;
     virtual int rank() const = 0;
     virtual int size() const = 0;
@@ -26,9 +26,9 @@ public:
     /// Receives what raise() sent, `raised` by rank: after it nothing is under way.
     virtual void settle(const std::vector<char>& raised) = 0;
 
-    /// Tells all others, without waiting for them, that this process ends its pass early. Once per fit at most.
+    /// Signals to all others, without waiting, that this process ends its pass early. At most once per fit.
     virtual void raise() = 0;
-    /// Whether another process has.
+    /// Whether another process has called raise().
     virtual bool others_raised() = 0;
 };
 

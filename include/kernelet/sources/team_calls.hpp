@@ -14,13 +14,13 @@
 
 namespace kernelet::detail {
 
-/// What makes the processes of a team throw together: the kind of an exception and its message.
+/// An exception that all processes of a team throw together: its kind and its message.
 struct Failure {
     enum class Kind : char { none, aborted, source, argument, other };
     Kind kind = Kind::none;
     std::string message{};
 
-    /// Of the exception that is being handled; what the observer's stop throws is no failure of its own.
+    /// The failure for the exception being handled; Interrupted, by the observer's stop, is aborted.
     static Failure current() {
         try {
             throw;
@@ -50,9 +50,9 @@ void visit(Archive& archive, Failure& failure) {
     archive(failure.message);
 }
 
-/// Calls from the root of a team to all of its processes. The root asks; each process, the root included, answers by the
-/// same function; the root receives the answers in the order of the ranks. Where one of them throws, the others are told
-/// to end early, and all throw: ask() on the root, and once the root has called fail(), serve() elsewhere.
+/// Calls from the root of a team to all of its processes. The root sends a request; each process, the root included,
+/// answers by the same function; the root receives the answers in the order of the ranks. Where one of them throws, the
+/// others end early, and all throw: ask() on the root, and once the root has called fail(), serve() elsewhere.
 class TeamCalls {
 public:
     using Bytes = Team::Bytes;
@@ -96,7 +96,7 @@ public:
         team_.settle(raised_);
     }
 
-    /// On the others: answers what the root asks until it has finished; returns its result.
+    /// On the others: answers the requests of the root until it has finished; returns its result.
     Bytes serve() {
         for (;;) {
             const Bytes message = team_.broadcast({});
@@ -128,7 +128,7 @@ private:
 
     struct Answer {
         Failure failure{};
-        bool raised{};  ///< whether the others were told to end early
+        bool raised{};  ///< whether the others were signalled to end early
         Bytes bytes{};
     };
 
@@ -154,7 +154,7 @@ private:
         team_.broadcast(writer.bytes());
     }
 
-    /// `thrown`: where an exception is kept, if the caller wants it.
+    /// `thrown`: receives an exception, unless it is null.
     Answer answered(const Bytes& request, std::exception_ptr* thrown) {
         Answer answer;
         try {
@@ -162,7 +162,7 @@ private:
         } catch (...) {
             answer.failure = Failure::current();
             if (thrown != nullptr) *thrown = std::current_exception();
-            // A process that ends because another one did need not say so.
+            // A process that ends because another one did sends no signal.
             answer.raised = !team_.others_raised();
             if (answer.raised) team_.raise();
         }

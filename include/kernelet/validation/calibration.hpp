@@ -72,7 +72,7 @@ inline std::vector<CalibrationBin> calibration_of(std::vector<Forecast> forecast
 
 }  // namespace detail
 
-/// Of two classes: P(+1) and targets −1 and +1 in the same shape. The bins in ascending order of probability.
+/// Two classes: P(+1) and targets −1 and +1 in the same shape. The bins in ascending order of probability.
 template <class P, class Y>
 std::vector<CalibrationBin> calibration_table(const Eigen::MatrixBase<P>& probabilities,
                                               const Eigen::MatrixBase<Y>& y,
@@ -84,7 +84,7 @@ std::vector<CalibrationBin> calibration_table(const Eigen::MatrixBase<P>& probab
     return detail::calibration_of(std::move(forecasts), options);
 }
 
-/// Of several classes: the largest probability of each sample, and whether its class is the label. probabilities is
+/// Several classes: the largest probability of each sample, and whether its class is the label. probabilities is
 /// classes x n, rows in the order of `classes`, ascending; n labels in a std::vector or an Eigen vector.
 template <class P, class Labels, ClassLabel Label>
 std::vector<CalibrationBin> calibration_table(const Eigen::MatrixBase<P>& probabilities, const Labels& labels,

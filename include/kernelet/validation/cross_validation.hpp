@@ -92,7 +92,7 @@ inline double target_error(const double* predicted, const double* target, Index 
     return sum / static_cast<double>(outputs);
 }
 
-/// The columns of all folds in the order of the samples, rows x tested. Of one output a fold may hold them as a column.
+/// The columns of all folds in the order of the samples, rows x tested. With one output a fold may hold a column.
 template <class Outcome>
 Matrix gathered_columns(const std::vector<Outcome>& outcomes, Matrix Outcome::*values,
                         const std::vector<TestedSample>& tested, Index rows) {
@@ -137,7 +137,7 @@ auto validate_targets(const Estimator& estimator, const Eigen::MatrixBase<X>& x,
     return result;
 }
 
-/// Probabilities of all classes, classes x tested: a model knows those of its training part.
+/// Probabilities of all classes, classes x tested: a model has those of its training part.
 template <class Outcome, ClassLabel Label>
 Matrix gathered_probabilities(const std::vector<Outcome>& outcomes, const std::vector<TestedSample>& tested,
                               const std::vector<Label>& classes) {
@@ -199,8 +199,8 @@ auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Fo
 
 }  // namespace detail
 
-/// Fits the estimator to the training part of every fold and predicts the samples of the fold: what a model is worth on
-/// samples that it has not seen. x is d x n, one sample per column, any Eigen expression, float or double. y is a column
+/// Fits the estimator to the training part of every fold and predicts the samples of the fold, which estimates the
+/// error on new samples. x is d x n, one sample per column, any Eigen expression, float or double. y is a column
 /// of n targets or q x n, or, for an estimator of labels, n labels in a std::vector or an Eigen vector. Returns a
 /// TargetCrossValidation or a LabelCrossValidation. The folds are fitted on several threads, each fit on one; the result
 /// has the same bits for any number of threads. All that the fits return is kept.
@@ -209,8 +209,8 @@ auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Fo
     return detail::cross_validate<false>(estimator, x, y, folds, {});
 }
 
-/// The same with an observer, which is told of the whole: the stage is "folds", the iterations are the folds that are
-/// done. After a stop no fold is begun, and those that run end early where their fit takes an observer; see
+/// cross_validate() with an observer of the whole: the stage is "folds", the iterations are the finished folds.
+/// After a stop no fold is begun, and those that run end early where their fit takes an observer; see
 /// FoldResult::finished. The observer is called by the threads that fit, one at a time.
 template <class Estimator, Numbers X, class Y, Observer Watch>
 auto cross_validate(const Estimator& estimator, const X& x, const Y& y, const Folds& folds, Watch observer) {

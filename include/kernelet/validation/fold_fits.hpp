@@ -24,11 +24,11 @@ namespace kernelet {
 ///     model.predict(x)         numbers in the shape of y
 ///     model.size()             the number of kernels
 /// Optional:
-///     fit(x, y, observer)      stops where it is told to
+///     fit(x, y, observer)      stops when the observer returns stop
 ///     model.loss()             "hinge" or "logistic": y is −1 or +1 and the sign of predict(x) decides
 ///     model.probability(x)     P(+1) in the shape of y, called where loss() is "logistic"
-///     E::LossType              a loss type whose `classification` says the same as loss()
-/// SparseKernelEstimator, KernelRidge, Komp and GaussianProcess are such. fit() is called from many threads at once.
+///     E::LossType              a loss type whose `classification` agrees with loss()
+/// Examples: SparseKernelEstimator, KernelRidge, Komp, GaussianProcess. fit() is called from many threads at once.
 template <class E>
 concept TargetEstimator = requires(const E& estimator, const Matrix& x, const Matrix& y) {
     { estimator.fit(x, y).model.predict(x) } -> std::convertible_to<Matrix>;
@@ -39,9 +39,9 @@ concept TargetEstimator = requires(const E& estimator, const Matrix& x, const Ma
 ///     model.predict(x)         a std::vector of labels
 ///     model.size()             the number of kernels
 /// Optional:
-///     fit(x, labels, observer) stops where it is told to
+///     fit(x, labels, observer) stops when the observer returns stop
 ///     model.probability(x)     classes x n, rows in the order of model.classes(), called where model.loss() is "logistic"
-/// OneVsOne, OneVsRest and SharedKernels are such. fit() is called from many threads at once.
+/// Examples: OneVsOne, OneVsRest, SharedKernels. fit() is called from many threads at once.
 template <class E, class Label>
 concept LabelEstimator = ClassLabel<Label> &&
     requires(const E& estimator, const Matrix& x, const std::vector<Label>& labels) {
@@ -55,7 +55,7 @@ template <class Estimator, class Targets>
 using FitOf = std::remove_cvref_t<decltype(std::declval<const Estimator&>().fit(
     std::declval<const Matrix&>(), std::declval<const Targets&>()))>;
 
-/// What fold k gave, before the folds are put together.
+/// The result of fold k, before the folds are put together.
 template <class FitType, class Predictions>
 struct FoldOutcome {
     FoldResult<FitType> result{};
@@ -63,7 +63,7 @@ struct FoldOutcome {
     Matrix probabilities{};
 };
 
-/// Targets of some samples, q x n; of one output as a column, as all fits take it.
+/// Targets of some samples, q x n; a column for one output, as all fits take it.
 template <class Scalar = double>
 Matrix targets_at(const Matrix& y, const std::vector<Index>& samples) {
     Matrix part = columns_of<Scalar>(y, samples);

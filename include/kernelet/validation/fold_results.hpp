@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-/// What cross_validate() returns.
+/// The results of cross_validate().
 namespace kernelet {
 
-/// What the scores of a cross-validation are.
+/// The kind of the scores of a cross-validation.
 enum class ScoreKind {
     mean_squared_error,  ///< of targets, over samples and outputs
     share_wrong          ///< of labels, between 0 and 1
@@ -26,7 +26,7 @@ constexpr std::string_view to_string(ScoreKind kind) {
 /// One fold of a cross-validation.
 template <class FitType>
 struct FoldResult {
-    /// What fit() returned for the training part, as a fit by hand has it; none where a stop came before it began.
+    /// The result of fit() on the training part, as by a direct call; none where a stop came before it began.
     std::optional<FitType> fit{};
     /// The fit ran to its end. The samples of other folds are neither predicted nor scored.
     bool finished = false;
@@ -36,7 +36,7 @@ struct FoldResult {
     double seconds{};                              ///< of the fit
 };
 
-/// What all cross-validations return.
+/// The results that all cross-validations have in common.
 template <class FitType>
 struct CrossValidation {
     std::vector<FoldResult<FitType>> folds{};
@@ -75,16 +75,16 @@ private:
     }
 };
 
-/// Of targets. Where y is a column, so are predictions and probabilities.
+/// A cross-validation on targets. Where y is a column, so are predictions and probabilities.
 template <class FitType>
 struct TargetCrossValidation : CrossValidation<FitType> {
-    /// Of `tested`, each by the model that was fitted without its fold: as many rows or columns as y has samples.
+    /// Each sample of `tested` by the model fitted without its fold: as many rows or columns as y has samples.
     Matrix predictions{};
     /// P(+1) in the same shape, where the models were fitted with the logistic loss; else empty.
     Matrix probabilities{};
 };
 
-/// Of labels.
+/// A cross-validation on labels.
 template <class FitType, ClassLabel Label>
 struct LabelCrossValidation : CrossValidation<FitType> {
     std::vector<Label> predictions{};  ///< of `tested`, each by the model that was fitted without its fold

@@ -10,7 +10,7 @@
 
 namespace kernelet {
 
-/// What a model would have left of each sample, had it been fitted without that sample.
+/// The residual of each sample under a fit without that sample.
 struct LeaveOneOut {
     Matrix residuals{};  ///< y − f₋ᵢ(x), in the shape of y
     double error{};      ///< the root of the mean of their squares, weighted as the fit was

@@ -14,7 +14,7 @@
 /// Scores of predictions. Numbers come in two matrices of the same shape: columns of n, or q x n.
 namespace kernelet {
 
-/// What log_loss() takes for a smaller probability: one that is zero and should not be costs 34.5.
+/// The least probability in log_loss(): a true class of probability zero costs 34.5.
 inline constexpr double least_probability = 1e-15;
 
 namespace detail {
@@ -126,7 +126,7 @@ double log_loss(const Eigen::MatrixBase<P>& probabilities, const Eigen::MatrixBa
     });
 }
 
-/// The same of several classes: probabilities is classes x n, rows in the order of `classes`, ascending; n labels in a
+/// Log loss of several classes: probabilities is classes x n, rows in the order of `classes`, ascending; n labels in a
 /// std::vector or an Eigen vector. A label that is none of the classes has probability zero.
 template <class P, class Labels, ClassLabel Label>
 double log_loss(const Eigen::MatrixBase<P>& probabilities, const Labels& labels,
