@@ -83,7 +83,7 @@ struct StressProblem {
     Index stop_after{};  ///< reports after which the observer stops the fit; 0: never
 };
 
-/// The random numbers of one problem, in the order in which they are asked for.
+/// The random numbers of one problem, in the order in which they are drawn.
 class Draw {
 public:
     Draw(std::uint64_t seed, std::uint64_t number) : random_(seed, number) {}
