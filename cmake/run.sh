@@ -5,11 +5,12 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | check-all | docs | bench | speed | scale | travel | paper | compile-times | format
+usage: sh cmake/run.sh demo | test | check-all | fuzz | docs | bench | speed | scale | travel | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; the tests with g++; those of strange input with clang++ and sanitizers
   check-all  before a release, and longer: each header alone, clang-tidy, every way to depend on the library; all unit
           tests with sanitizers
+  fuzz    the fuzz targets of tests/fuzz/, side by side; what follows: how many seconds (3600)
   docs    the reference and the guide as a site (Doxygen), into build/docs/html
   bench   build and run benchmarks/
   speed   whole fits against an older version, built beside, in user CPU seconds on one thread; two threads; block
@@ -269,8 +270,38 @@ check_all() {
     say "sanitize: clang++, all unit tests"
     cmake --workflow --preset sanitize
     check_compilers
+    (fuzz 60)
     docs
     say "all passed in $(($(date +%s) - start)) s$skipped"
+}
+
+# What they find goes to build/fuzz/found, and what breaks a promise to build/fuzz/broken.
+fuzz() { # seconds
+    install_missing cmake ninja eigen catch2 clang sanitizers
+    check cmake ninja eigen catch2 clang sanitizers
+    say "build"
+    cmake --preset fuzz --log-level=WARNING
+    cmake --build --preset fuzz
+    seconds=${1:-3600}
+    say "fuzz targets, $seconds s"
+    cd build/fuzz
+    for target in load csv options fit; do
+        rm -rf "broken/$target"
+        mkdir -p "found/$target" "broken/$target"
+        # fork: a process of its own for each part of the run, so that the run goes on after a find
+        ./tests/fuzz/kernelet_fuzz_$target "found/$target" "../../tests/fuzz/corpus/$target" -fork=1 -ignore_crashes=1 \
+            -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="broken/$target/" \
+            >"$target.log" 2>&1 &
+    done
+    wait
+    echo '| target | executions | coverage | finds |'
+    echo '|---|---|---|---|'
+    for target in load csv options fit; do
+        finds=$(find "broken/$target" -type f | wc -l)
+        awk -v name=$target -v finds="$finds" '/^#[0-9]+: cov:/ { n = substr($1, 2) + 0; c = $3 }
+            END { printf "| %s | %d | %d | %d |\n", name, n, c, finds }' "$target.log"
+    done
+    if [ -n "$(find broken -type f)" ]; then die "inputs that break a promise: $(pwd)/broken"; fi
 }
 
 build_benchmarks() { # targets, all of them where none is named
@@ -571,7 +602,7 @@ cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$cores}"
 
-if [ $# -lt 1 ] || { [ $# -gt 1 ] && [ "$1" != paper ] && [ "$1" != speed ]; }; then usage; fi
+if [ $# -lt 1 ] || { [ $# -gt 1 ] && [ "$1" != paper ] && [ "$1" != speed ] && [ "$1" != fuzz ]; }; then usage; fi
 case $1 in
     paper)
         shift
@@ -584,6 +615,10 @@ case $1 in
     speed)
         shift
         speed "$@"
+        ;;
+    fuzz)
+        shift
+        fuzz "$@"
         ;;
     docs) docs ;;
     scale) scale ;;
