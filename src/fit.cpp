@@ -5,6 +5,9 @@
 
 namespace kernelet::detail {
 
+template void require_valid<Options>(const Options&);
+template void require_valid<AutomaticSolverOptions>(const AutomaticSolverOptions&);
+
 template Samples checked_samples<double>(const FitProblem&, Samples);
 template ErasedFit fit_samples<double>(const FitProblem&, const Samples&, FitRequest);
 template ErasedFit fit_source<double>(const FitProblem&, const AnySource&, FitRequest);

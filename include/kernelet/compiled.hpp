@@ -48,6 +48,9 @@ extern template std::shared_ptr<const LossInterface> erase_loss(const HuberLoss&
 extern template std::shared_ptr<const LossInterface> erase_loss(const LogisticLoss&);
 extern template std::shared_ptr<const LossInterface> erase_loss(const QuantileLoss&);
 
+extern template void require_valid(const Options&);
+extern template void require_valid(const AutomaticSolverOptions&);
+
 extern template ErasedSolver erase_solver(const AutomaticSolver&);
 extern template ErasedSolver erase_solver(const AugmentedNewton&);
 extern template ErasedSolver erase_solver(const CoordinateAscent&);

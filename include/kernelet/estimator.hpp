@@ -66,7 +66,7 @@ public:
     explicit SparseKernelEstimator(Options options = {}, Solver solver = Solver{}, Kernel kernel = Kernel{},
                                    Loss loss = Loss{})
         : options_(options), solver_(std::move(solver)), kernel_(std::move(kernel)), loss_(std::move(loss)) {
-        options_.validate();
+        detail::require_valid(options_);
     }
 
     const Options& options() const { return options_; }

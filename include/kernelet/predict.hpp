@@ -12,7 +12,6 @@
 #include <kernelet/model/sparse_kernel_model.hpp>
 #include <kernelet/model/text_io.hpp>
 #include <kernelet/multiclass/ensemble_io.hpp>
-#include <kernelet/multiclass/export_c.hpp>
 #include <kernelet/sources/callable_source.hpp>
 #include <kernelet/sources/matrix_source.hpp>
 #include <kernelet/sources/raw_file.hpp>

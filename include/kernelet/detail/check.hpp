@@ -79,6 +79,12 @@ std::string text(const Parts&... parts) {
     return out.append(word.size() > most ? "...'" : "'");
 }
 
+/// options.validate(), which compiled mode has once and not in every file.
+template <class Options>
+void require_valid(const Options& options) {
+    options.validate();
+}
+
 /// Throws std::invalid_argument with the joined message unless `holds`.
 template <class... Parts>
 void require(bool holds, const Parts&... message) {

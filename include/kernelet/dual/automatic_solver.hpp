@@ -14,7 +14,9 @@ namespace kernelet {
 /// benchmarks/paper/dual_solvers measured the borders.
 class AutomaticSolver {
 public:
-    explicit AutomaticSolver(AutomaticSolverOptions options = {}) : options_(options) { options_.validate(); }
+    explicit AutomaticSolver(AutomaticSolverOptions options = {}) : options_(options) {
+        detail::require_valid(options_);
+    }
 
     const AutomaticSolverOptions& options() const { return options_; }
 

@@ -56,7 +56,8 @@ public:
     template <class Run, class Out>
     void proximals(const Run& point, const Run& kappa, const Run& target, Out& found) const {
         constexpr int most_newton_steps = 200, few_newton_steps = 8;
-        using Some = Eigen::Array<double, Eigen::Dynamic, 1, 0, block, 1>;
+        // dependent, so that a file that only includes this does not instantiate the expressions below
+        using Some = Eigen::Array<typename Out::Scalar, Eigen::Dynamic, 1, 0, block, 1>;
         for (Index first = 0; first < found.size(); first += block) {
             const Index n = std::min(block, found.size() - first);
             const Some y = target.segment(first, n), k = kappa.segment(first, n);

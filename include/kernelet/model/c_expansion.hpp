@@ -2,11 +2,10 @@
 
 #include <kernelet/detail/tiles.hpp>
 #include <kernelet/domains/input_scaling.hpp>
+#include <kernelet/model/c_family.hpp>
 #include <kernelet/model/c_functions.hpp>
-#include <kernelet/model/c_kernel.hpp>
 #include <kernelet/model/c_text.hpp>
 
-#include <concepts>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,30 +13,6 @@
 
 /// The common parts of the C code of all models: a table with a row per kernel, and functions that evaluate a row.
 namespace kernelet::detail {
-
-template <class Kernel>
-concept HasCKernel = requires(const Kernel& kernel, Index d) {
-    { c_kernel(kernel, d) } -> std::same_as<CKernel>;
-};
-
-/// A kernel family without its type.
-struct CFamily {
-    std::string name{};
-    CKernel kernel{};
-    std::vector<ParameterKind> kinds{};  ///< of the rows of θ
-};
-
-template <class Kernel>
-CFamily c_family(const Kernel& kernel, Index d) {
-    static_assert(HasCKernel<Kernel>,
-                  "kernelet: export_c() needs CKernel c_kernel(const Kernel&, Index dimension) in the "
-                  "namespace of this "
-                  "kernel; see kernelet::CKernel");
-    CFamily family{std::string(Kernel::name), {}, {}};
-    if constexpr (HasCKernel<Kernel>) family.kernel = c_kernel(kernel, d);
-    for (Index row = 0; row < kernel.parameters(d); ++row) family.kinds.push_back(kernel.parameter_kind(row));
-    return family;
-}
 
 /// How the C code of some kernels is laid out. In the text that follows
 ///     d, NUMBERS             the inputs, the numbers p of a kernel

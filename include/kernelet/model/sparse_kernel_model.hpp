@@ -7,6 +7,7 @@
 #include <kernelet/domains/input_scaling.hpp>
 #include <kernelet/model/expansion_strips.hpp>
 #include <kernelet/model/gradient_strips.hpp>
+#include <kernelet/model/model_parts.hpp>
 #include <kernelet/model/one_point.hpp>
 #include <kernelet/model/probabilities.hpp>
 #include <kernelet/sources/sample_range.hpp>
@@ -37,16 +38,6 @@ struct Prediction {
     Matrix deviation{};
 };
 
-/// What a model decays to far from all centers, in the units of the fit.
-struct ModelTrend {
-    template <class Derived>
-    ModelTrend(const Eigen::MatrixBase<Derived>& offset_) : offset(offset_) {}
-    ModelTrend(Vector offset_, Matrix slopes_) : offset(std::move(offset_)), slopes(std::move(slopes_)) {}
-
-    Vector offset;    ///< q
-    Matrix slopes{};  ///< d x q; empty where the trend is not linear
-};
-
 /// f(x) = trend(x) + Σ_j a_j k(x, z_j; θ_j) (paper (4)): K kernels, each with its own center and parameter, q outputs. The only
 /// thing that predicts; a value that owns all it needs. Kernels are kept in the units of the fit together with the
 /// scaling, and spoken of in the user's. Far from all centers the model is its trend: a constant, or linear in x. Thread
@@ -67,21 +58,10 @@ public:
           trend_(std::move(trend)),
           statistics_(std::move(statistics)) {
         const Index d = scaling_.shift.size();
-        detail::require(d > 0, "scaling.shift is empty; a model needs at least one input");
-        detail::require(scaling_.scale.size() == d, "scaling.scale has ", scaling_.scale.size(),
-                        " entries, scaling.shift ", d);
-        detail::require(nodes_.rows() == d + kernel_.parameters(d), "nodes has ", nodes_.rows(), " rows; ",
-                        d + kernel_.parameters(d), " are needed for ", d, " inputs");
-        detail::require(coefficients_.rows() == nodes_.cols(), "coefficients has ", coefficients_.rows(),
-                        " rows for ", nodes_.cols(), " kernels");
-        detail::require(outputs() > 0 && coefficients_.cols() == outputs(), "coefficients has ",
-                        coefficients_.cols(), " columns for ", outputs(), " outputs");
-        detail::require(
-            trend_.slopes.size() == 0 || (trend_.slopes.rows() == d && trend_.slopes.cols() == outputs()),
-            "slopes is ", trend_.slopes.rows(), " x ", trend_.slopes.cols(), "; ", d, " x ", outputs(),
-            " are needed, or none");
-        require_numbers();
-        require_statistics();
+        std::vector<bool> lengths;
+        for (Index row = 0; row < kernel_.parameters(d); ++row)
+            lengths.push_back(kernel_.parameter_kind(row) != ParameterKind::shape);
+        detail::require_model<double>({scaling_, nodes_, coefficients_, trend_, statistics_, lengths});
     }
 
     /// The number of kernels.
@@ -147,10 +127,12 @@ public:
 
     /// The name of the loss that the model was fitted with; empty for a model made by hand or by an early version.
     const std::string& loss() const { return loss_; }
-    SparseKernelModel with_loss(std::string name) const {
-        SparseKernelModel copy = *this;
-        copy.loss_ = std::move(name);
-        return copy;
+    SparseKernelModel with_loss(std::string name) const& {
+        return SparseKernelModel(*this).with_loss(std::move(name));
+    }
+    SparseKernelModel with_loss(std::string name) && {
+        loss_ = std::move(name);
+        return std::move(*this);
     }
 
     /// Of the coefficients, K x q, in the unit of y.
@@ -399,67 +381,6 @@ public:
 
 private:
     static double square(double value) { return value * value; }
-
-    /// Lengths whose inverse is a number with room to spare, and coefficients whose sum is one.
-    void require_numbers() const {
-        static constexpr double least = 1e-300, most = 1e300;
-        const Index d = dimension();
-        const auto require_length = [](double length, const std::string& name) {
-            detail::require_positive(length, name);
-            detail::require(length >= least && length <= most, name, " = ", length, " must be between ",
-                            least, " and ", most);
-        };
-        detail::require_finite(scaling_.shift, "scaling.shift");
-        detail::require_finite(nodes_, "nodes");
-        detail::require_finite(coefficients_, "coefficients");
-        detail::require_finite(trend_.offset, "offset");
-        detail::require_finite(trend_.slopes, "slopes");
-        for (Index c = 0; c < d; ++c)
-            require_length(scaling_.scale(c), detail::text("scaling.scale(", c, ")"));
-        for (Index row = d; row < nodes_.rows(); ++row)
-            if (kernel_.parameter_kind(row - d) != ParameterKind::shape)
-                for (Index j = 0; j < size(); ++j)
-                    require_length(nodes_(row, j), detail::text("nodes(", row, ", ", j, ")"));
-        for (Index o = 0; o < outputs(); ++o) {
-            double sum = std::abs(trend_.offset(o));
-            for (Index j = 0; j < size(); ++j) sum += std::abs(coefficients_(j, o));
-            detail::require(std::isfinite(sum), "coefficients of output ", o,
-                            " and its offset have no finite sum");
-        }
-    }
-
-    /// Shares add up to one at most; deviations and variances are not negative.
-    void require_statistics() const {
-        const auto empty_or = [](Index size, Index wanted, const char* name) {
-            detail::require(size == 0 || size == wanted, name, " has ", size, " entries; ", wanted,
-                            " are needed, or none");
-        };
-        const auto require_at_least_zero = [](const Vector& values, const char* name) {
-            detail::require_finite(values, name);
-            for (Index i = 0; i < values.size(); ++i)
-                detail::require_nonnegative(values(i), detail::text(name, "(", i, ")"));
-        };
-        const Index rows = parameters() + outputs() * trend_functions();
-        empty_or(statistics_.shares.size(), size(), "statistics.shares");
-        empty_or(statistics_.noise.size(), outputs(), "statistics.noise");
-        empty_or(statistics_.discrepancy.size(), outputs(), "statistics.discrepancy");
-        empty_or(statistics_.covariance.rows(), rows, "statistics.covariance (rows)");
-        empty_or(statistics_.covariance.cols(), rows, "statistics.covariance (columns)");
-        require_at_least_zero(statistics_.shares, "statistics.shares");
-        require_at_least_zero(statistics_.noise, "statistics.noise");
-        require_at_least_zero(statistics_.discrepancy, "statistics.discrepancy");
-        detail::require_finite(statistics_.covariance, "statistics.covariance");
-        constexpr double rounding = 1e-9;
-        double sum = 0.0;
-        for (Index j = 0; j < statistics_.shares.size(); ++j) sum += statistics_.shares(j);
-        detail::require(sum <= 1.0 + rounding, "statistics.shares add up to ", sum, "; at most 1");
-        double largest = 0.0;
-        for (Index i = 0; i < statistics_.covariance.rows(); ++i)
-            largest = std::max(largest, statistics_.covariance(i, i));
-        for (Index i = 0; i < statistics_.covariance.rows(); ++i)
-            detail::require(statistics_.covariance(i, i) >= -rounding * largest, "statistics.covariance(", i,
-                            ", ", i, ") = ", statistics_.covariance(i, i), " must be >= 0");
-    }
 
     /// P without the trend.
     Index parameters() const { return size() * (outputs() + nodes_.rows()); }

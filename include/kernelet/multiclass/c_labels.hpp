@@ -1,6 +1,6 @@
 #pragma once
 
-#include <kernelet/model/c_text.hpp>
+#include <kernelet/model/c_words.hpp>
 #include <kernelet/multiclass/ensemble_io.hpp>
 
 #include <concepts>
