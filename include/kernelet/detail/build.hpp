@@ -20,6 +20,8 @@ template <bool yes>
 struct RowMajor;
 template <bool yes>
 struct OpenMp;
+template <int number>
+struct StdThreads;
 template <bool yes>
 struct NDebug;
 template <class...>
@@ -29,6 +31,11 @@ struct Flags;
 inline constexpr bool has_openmp = true;
 #else
 inline constexpr bool has_openmp = false;
+#endif
+#ifdef KERNELET_STD_THREADS
+inline constexpr int std_thread_count = KERNELET_STD_THREADS;
+#else
+inline constexpr int std_thread_count = 0;
 #endif
 #ifdef NDEBUG
 inline constexpr bool has_ndebug = true;
@@ -41,7 +48,7 @@ using ThisBuild =
           EigenVersion<EIGEN_WORLD_VERSION * 10000 + EIGEN_MAJOR_VERSION * 100 + EIGEN_MINOR_VERSION>,
           AlignBytes<EIGEN_DEFAULT_ALIGN_BYTES>, IndexBytes<int{sizeof(Index)}>,
           RowMajor<Eigen::ColMajor != EIGEN_DEFAULT_MATRIX_STORAGE_ORDER_OPTION>, OpenMp<has_openmp>,
-          NDebug<has_ndebug>>;
+          StdThreads<std_thread_count>, NDebug<has_ndebug>>;
 
 template <class Build>
 struct CompiledBuild {

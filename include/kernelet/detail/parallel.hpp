@@ -4,40 +4,89 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <vector>
 
-#ifdef _OPENMP
+#ifdef KERNELET_STD_THREADS
+#include <atomic>
+#include <system_error>
+#include <thread>
+#elif defined(_OPENMP)
 #include <omp.h>
 #endif
 
+/// Loops on several threads. The threads are OpenMP's where the program is compiled with OpenMP; those of the standard
+/// library where KERNELET_STD_THREADS is defined, as how many they are: for programs without OpenMP, and for tests under
+/// ThreadSanitizer, which does not see how OpenMP's threads wait for each other. With neither there is one thread.
 namespace kernelet::detail {
 
 /// Kernel values from which threads are worth waking.
 inline constexpr Index least_parallel_work = Index{1} << 14;
 
-/// Runs body(k) for k = 0 ... count-1, on OpenMP's threads where the consumer links it. Each k must write
-/// only what is its own: results then have the same bits for any number of threads. The first exception of
-/// the lowest k is rethrown. `kernel_values` is what the loop computes in all: below some ten microseconds'
-/// worth waking the threads costs more than it saves.
+#ifdef KERNELET_STD_THREADS
+
+/// The number of threads of a loop that this thread begins; 1 inside of a loop.
+inline thread_local int std_threads = KERNELET_STD_THREADS;
+
+inline int threads_at_hand() { return std_threads; }
+
+/// step(k) for k = 0 ... count-1, in this order but on several threads. step() does not throw.
+template <class Step>
+void for_each_on_threads(Index count, const Step& step) {
+    const int threads = std_threads;
+    std::atomic<Index> next{0};
+    const auto work = [&] {
+        std_threads = 1;
+        for (Index k = next++; k < count; k = next++) step(k);
+    };
+    std::vector<std::thread> others;
+    const Index wanted = std::min<Index>(threads, count) - 1;
+    others.reserve(static_cast<std::size_t>(wanted));
+    try {
+        for (Index k = 0; k < wanted; ++k) others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // The system has no more threads: those at hand do all the work.
+    }
+    work();
+    for (std::thread& other : others) other.join();
+    std_threads = threads;
+}
+
+#elif defined(_OPENMP)
+
+inline int threads_at_hand() { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+
+/// step(k) for k = 0 ... count-1, in this order but on several threads. step() does not throw.
+template <class Step>
+void for_each_on_threads(Index count, const Step& step) {
+#pragma omp parallel for schedule(dynamic)
+    for (Index k = 0; k < count; ++k) step(k);
+}
+
+#endif
+
+/// Runs body(k) for k = 0 ... count-1, on several threads where there are some; on the caller's alone inside of another
+/// such loop. Each k must write only what is its own: results then have the same bits for any number of threads. The
+/// first exception of the lowest k is rethrown. `kernel_values` is what the loop computes in all: below some ten
+/// microseconds' worth waking the threads costs more than it saves.
 template <class Body>
 void parallel_for(Index count, const Body& body, [[maybe_unused]] Index kernel_values = least_parallel_work) {
-#ifdef _OPENMP
-    if (count > 1 && kernel_values >= least_parallel_work && omp_get_max_threads() > 1 &&
-        !omp_in_parallel()) {
+#if defined(KERNELET_STD_THREADS) || defined(_OPENMP)
+    if (count > 1 && kernel_values >= least_parallel_work && threads_at_hand() > 1) {
+        std::mutex mutex;
         std::exception_ptr failure;
         Index failed = count;
-#pragma omp parallel for schedule(dynamic)
-        for (Index k = 0; k < count; ++k) {
+        for_each_on_threads(count, [&](Index k) {
             try {
                 body(k);
             } catch (...) {
-#pragma omp critical(kernelet_parallel_for)
+                const std::lock_guard<std::mutex> lock(mutex);
                 if (k < failed) {
                     failed = k;
                     failure = std::current_exception();
                 }
             }
-        }
+        });
         if (failure) std::rethrow_exception(failure);
         return;
     }
