@@ -49,7 +49,7 @@ inline DrawnSamples joined_parts(const std::vector<DrawnSamples>& parts) {
     return out;
 }
 
-/// The passes over those samples of a source that one process reads: block by block on OpenMP's threads, each block
+/// The passes over those samples of a source that one process reads: block by block on several threads, each block
 /// summed by itself, the totals joined in the order of BlockTree. What it holds are a few blocks and totals per thread.
 template <class Scalar = double>
 class SamplePasses {
@@ -122,7 +122,8 @@ private:
     };
 
     /// body(block) for all blocks of this process, in batches of at most `most`, before each of which begin(count) is
-    /// called. After an exception, blocks that have not begun are left out.
+    /// called. After an exception, later blocks that have not begun are left out: the exception of the first block that
+    /// fails is the one that is thrown, on any number of threads.
     void for_blocks(const Poll& poll, Index most, const std::function<void(Index)>& body,
                     const std::function<void(Index)>& begin = {}) {
         constexpr Index blocks_per_batch = 64;
@@ -130,23 +131,28 @@ private:
         const std::thread::id caller = std::this_thread::get_id();
         const Index batch = std::clamp<Index>(most, 1, blocks_per_batch),
                     all = blocks_.end() - blocks_.begin();
-        std::atomic<bool> failed{false};
+        std::atomic<Index> failed = blocks_.end();
         for (Index block = blocks_.begin(); block < blocks_.end(); block += batch) {
             const Index count = std::min(batch, blocks_.end() - block);
             if (begin) begin(count);
             parallel_for(count, [&](Index k) {
-                if (failed) return;
+                if (block + k > failed) return;
                 try {
                     if (std::this_thread::get_id() == caller)
                         poll(static_cast<double>(block + k - blocks_.begin()) / static_cast<double>(all));
                     body(block + k);
                 } catch (...) {
-                    failed = true;
+                    lower(failed, block + k);
                     throw;
                 }
             });
         }
         poll(1.0);  // also where a pass is a block per thread, each of which begins at once
+    }
+
+    static void lower(std::atomic<Index>& least, Index value) {
+        for (Index now = least; value < now && !least.compare_exchange_weak(now, value);) {
+        }
     }
 
     /// The columns of a block that belong to the part. A hash of the sample's number decides, in every process.
