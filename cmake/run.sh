@@ -7,7 +7,7 @@ usage() {
     cat >&2 <<'END'
 usage: sh cmake/run.sh demo | test | check-all | fuzz | docs | bench | speed | scale | travel | paper | compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
-  test    format check; the tests with g++; those of strange input with clang++ and sanitizers
+  test    format check; the tests with g++; those of strange input and of threads with clang++ and sanitizers
   check-all  before a release, and longer: each header alone, clang-tidy, every way to depend on the library; all unit
           tests with sanitizers
   fuzz    the fuzz targets of tests/fuzz/, side by side; what follows: how many seconds (3600)
@@ -269,6 +269,10 @@ check_all() {
     ctest --preset release
     say "sanitize: clang++, all unit tests"
     cmake --workflow --preset sanitize
+    if [ -e build/sanitize/tests/threads/kernelet_threads ]; then
+        say "threads, ten times"
+        build/sanitize/tests/threads/kernelet_threads 10
+    fi
     check_compilers
     (fuzz 60)
     docs

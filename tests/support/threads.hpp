@@ -1,28 +1,31 @@
 #pragma once
 
-#ifdef _OPENMP
-#include <omp.h>
+#include <kernelet/detail/parallel.hpp>
+
+#if !defined(KERNELET_STD_THREADS) && !defined(_OPENMP)
+#error "tests of threads check nothing without any: link OpenMP or define KERNELET_STD_THREADS=1"
 #endif
 
 namespace support {
 
-/// Sets the number of OpenMP threads until the end of the scope; without OpenMP, nothing.
+/// Sets the number of threads of the loops that this thread begins, until the end of the scope.
 class Threads {
 public:
-#ifdef _OPENMP
-    explicit Threads(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
-    ~Threads() { omp_set_num_threads(before_); }
-#else
-    explicit Threads(int /*count*/) {}
-    ~Threads() = default;
-#endif
+    explicit Threads(int count) : before_(get()) { set(count); }
+    ~Threads() { set(before_); }
     Threads(const Threads&) = delete;
     Threads& operator=(const Threads&) = delete;
 
 private:
-#ifdef _OPENMP
-    int before_;
+#ifdef KERNELET_STD_THREADS
+    static int get() { return kernelet::detail::std_threads; }
+    static void set(int count) { kernelet::detail::std_threads = count; }
+#else
+    static int get() { return omp_get_max_threads(); }
+    static void set(int count) { omp_set_num_threads(count); }
 #endif
+
+    int before_;
 };
 
 }  // namespace support
