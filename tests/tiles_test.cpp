@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace tiles_test {
@@ -258,7 +260,24 @@ TEST_CASE("one, two and four threads: the same bits", "[tiles]") {
                              analyze(Gaussian{}, points, lambda, s.nodes.middleCols(50, 40))));
 }
 
+TEST_CASE("tests of threads have as many as they ask for", "[tiles]") {
+    // Each waits for all others: without threads the first waits in vain.
+    for (const int count : {2, 3, 4}) {
+        const support::Threads threads(count);
+        std::atomic<int> here{0};
+        kernelet::detail::parallel_for(count, [&](Index) {
+            ++here;
+            const auto start = std::chrono::steady_clock::now();
+            while (here < count && std::chrono::steady_clock::now() - start < std::chrono::seconds(5))
+                std::this_thread::yield();
+            if (here < count) here = -100;
+        });
+        CHECK(here == count);
+    }
+}
+
 TEST_CASE("parallel_for visits each index once and rethrows the lowest failure", "[tiles]") {
+    const support::Threads threads(4);
     std::vector<std::atomic<int>> visits(1000);
     kernelet::detail::parallel_for(1000, [&](Index k) { ++visits[static_cast<std::size_t>(k)]; });
     CHECK(std::all_of(visits.begin(), visits.end(), [](const auto& count) { return count == 1; }));
