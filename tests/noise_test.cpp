@@ -60,11 +60,18 @@ TEST_CASE("noise on a smooth signal of three inputs", "[noise]") {
 
 TEST_CASE("no noise is found where there is none", "[noise]") {
     const Matrix x = Vector::LinSpaced(200, 0.0, 6.0).transpose();
-    CHECK(noise_deviation(x, x.array().sin().matrix()) < 1e-8);
+    CHECK(noise_deviation(x, x.array().sin().matrix()) < 1e-12);
     CHECK(noise_deviation(x, Matrix::Constant(1, 200, 4.2)) < 1e-14);
-    const Matrix cube = support::uniforms(3, 200, 3);
-    const Matrix plane = Vector::LinSpaced(3, 1.0, 2.0).transpose() * cube;
-    CHECK(noise_deviation(cube, plane) < 1e-8);  // up to the ridge of the local planes
+    for (const Index d : {2, 3, 8}) {
+        const Matrix cube = support::uniforms(d, 200, 3);
+        const Matrix plane = Vector::LinSpaced(d, 1.0, 2.0).transpose() * cube;
+        CHECK(noise_deviation(cube, plane) < 1e-12);
+        CHECK(noise_deviation(cube, plane.array() + 1e3) < 1e-12 * 1e3);
+        // Of inputs in a lower dimension too.
+        Matrix flat = cube;
+        flat.row(1) = 2.0 * cube.row(0);
+        CHECK(noise_deviation(flat, Vector::LinSpaced(d, 1.0, 2.0).transpose() * flat) < 1e-12);
+    }
 }
 
 TEST_CASE("repeated places speak for themselves, however rough the signal", "[noise]") {

@@ -100,6 +100,24 @@ Index visit_neighbours(const Matrix& x, Index count, const Poll& poll, const Vis
     return probes;
 }
 
+/// P (P'P)⁻¹ e₁: the weights with which the values at the rows of P make the first coefficient of the plane through
+/// them. Rows in a lower dimension take a trace of ridge, whose bias one step of refinement squares.
+template <class Scalar>
+Matrix constant_term_weights(const Matrix& plane) {
+    constexpr double ridge = 1e-10;
+    const Matrix gram = product_tn<Scalar>(plane, plane), first = Matrix::Identity(plane.cols(), 1);
+    const auto solve = [&](Matrix right) {
+        Matrix ridged = gram;
+        add_to_diagonal(ridged, ridge);
+        ldlt_solve<Scalar>(ridged, right);
+        return right;
+    };
+    Matrix solution = solve(first), left = first;
+    add_scaled<Scalar>(left, -1.0, product<Scalar>(gram, solution));
+    add_scaled<Scalar>(solution, 1.0, solve(left));
+    return product<Scalar>(plane, solution);
+}
+
 /// Several inputs: a plane through the nearest neighbours of each of at most 500 samples. O(500 n d).
 template <class Scalar = double>
 double noise_deviation_nd(const Matrix& x, const Vector& y, const Poll& poll = {}) {
@@ -116,17 +134,11 @@ double noise_deviation_nd(const Matrix& x, const Vector& y, const Poll& poll = {
                 plane(k, 0) = 1.0;
                 for (Index c = 0; c < d; ++c)
                     plane(k, 1 + c) = (x(c, j) - x(c, i)) / (farthest > 0.0 ? farthest : 1.0);
-                values(k) = y(j);
+                values(k) = y(j) - y(i);
             }
-            // The value at x_i is the plane's constant term: weights e₁ᵀ (P'P)⁻¹ P', with a trace of ridge for
-            // neighbours that lie in a lower dimension.
-            constexpr double ridge = 1e-10;
-            Matrix gram = product_tn<Scalar>(plane, plane), first = Matrix::Identity(d + 1, 1);
-            add_to_diagonal(gram, ridge);
-            ldlt_solve<Scalar>(gram, first);
-            const Matrix weights = product<Scalar>(plane, first);
-            residuals[static_cast<std::size_t>(probe)] = std::abs(y(i) - dot<Scalar>(weights, values)) /
-                                                         std::sqrt(1.0 + squared_norm<Scalar>(weights));
+            const Matrix weights = constant_term_weights<Scalar>(plane);
+            residuals[static_cast<std::size_t>(probe)] =
+                std::abs(dot<Scalar>(weights, values)) / std::sqrt(1.0 + squared_norm<Scalar>(weights));
         });
     residuals.resize(static_cast<std::size_t>(probes));
     return deviation_from_median(residuals);
