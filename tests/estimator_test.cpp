@@ -23,6 +23,48 @@ double test_error(const Model& model) {
     return (model.predict(x) - truth).squaredNorm() / 1000.0;
 }
 
+template <class Model>
+bool same_bits_of_model(const Model& a, const Model& b) {
+    return support::same_bits(a.nodes(), b.nodes()) &&
+           support::same_bits(a.coefficients(), b.coefficients()) &&
+           support::same_bits(a.offset(), b.offset()) && support::same_bits(a.slopes(), b.slopes());
+}
+
+/// The number of sample i of n in another order; `step` has no divisor in common with n.
+Index number_in_order(Index i, Index step, Index n) { return (step * i + 2) % n; }
+
+Samples in_order(const Samples& given, Index step) {
+    Samples out = given;
+    const Index n = given.x.cols();
+    for (Index i = 0; i < n; ++i) {
+        const Index k = number_in_order(i, step, n);
+        out.x.col(i) = given.x.col(k);
+        out.y.col(i) = given.y.col(k);
+        if (given.weights.size() > 0) out.weights(i) = given.weights(k);
+        if (given.tolerances.size() > 0) out.tolerances(i) = given.tolerances(k);
+    }
+    return out;
+}
+
+template <class Estimator>
+void check_order(const Estimator& estimator, const Samples& samples) {
+    const Index n = samples.x.cols();
+    const auto first = estimator.fit(samples);
+    REQUIRE(first.model.size() > 0);
+    for (const Index step : {n - 1, Index{13}}) {
+        const auto other = estimator.fit(in_order(samples, step));
+        CAPTURE(step, first.report.full(), other.report.full());
+        CHECK(same_bits_of_model(first.model, other.model));
+        CHECK(first.report.dual_value == other.report.dual_value);
+        CHECK(first.report.residual == other.report.residual);
+        for (Index i = 0; i < n; ++i) {
+            const Index given = number_in_order(i, step, n);
+            CHECK(first.report.prices(given) == other.report.prices(i));
+            CHECK((first.multipliers.col(given) - other.multipliers.col(i)).cwiseAbs().maxCoeff() == 0.0);
+        }
+    }
+}
+
 }  // namespace estimator_test
 
 TEST_CASE("the chirp is learned by few kernels from 24 to 40 peaks at every n, on the defaults",
@@ -180,33 +222,82 @@ TEST_CASE("float, Map, blocks and Samples give the same fit", "[estimator]") {
 }
 #endif
 
-TEST_CASE("a fit does not depend on the order of the samples", "[estimator]") {
-    using namespace estimator_test;
-    const support::Chirp signal = support::chirp(101, 3);
-    const auto forward = Estimator().fit(signal.x, signal.y);
-    const auto backward = Estimator().fit(signal.x.rowwise().reverse(), signal.y.reverse());
-    REQUIRE(forward.model.size() == backward.model.size());  // the mean of x rounds differently
-    CHECK((forward.model.nodes() - backward.model.nodes()).cwiseAbs().maxCoeff() <= 1e-6);
-    CHECK((forward.report.prices - backward.report.prices.reverse()).norm() <=
-          1e-6 * forward.report.prices.norm());
-}
-
-#ifdef NDEBUG
 TEST_CASE("weights: a sample of weight k counts as k samples", "[estimator]") {
     using namespace estimator_test;
-    const support::Chirp signal = support::chirp(61, 3);
-    Matrix x(1, 122);
-    x << signal.x, signal.x;
-    Vector y(122);
-    y << signal.y, signal.y;
-    const Options options{.tolerance = 0.1, .gamma = 1000.0};
-    const Box box(-6.0, 6.0, {0.15, 5.0});
-    const auto doubled = Estimator(options).fit(x, y, box);
-    const auto weighted = Estimator(options).fit(
-        Samples{.x = signal.x, .y = signal.y, .weights = Vector::Constant(61, 2.0)}, box);
-    CHECK(doubled.report.dual_value == Approx(weighted.report.dual_value).epsilon(3e-3));
-}
+#ifdef NDEBUG
+    const Index n = GENERATE(41, 101, 201);
+#else
+    const Index n = 41;
 #endif
+    const support::Chirp signal = support::chirp(n, 3);
+    Samples weighted{signal.x, signal.y.transpose(), Vector(n)};
+    std::vector<Index> copies;
+    for (Index i = 0; i < n; ++i) {
+        weighted.weights(i) = static_cast<double>(1 + i % 3);
+        copies.insert(copies.end(), static_cast<std::size_t>(1 + i % 3), i);
+    }
+    const Samples repeated{signal.x(Eigen::all, copies), weighted.y(Eigen::all, copies)};
+    AutomaticSolverOptions solver;
+    solver.newton.stopping.gap = solver.newton.stopping.violation = 1e-9;
+    const Estimator estimator(Options{.tolerance = 0.1, .gamma = 1000.0}, AutomaticSolver(solver));
+    const Box box(-6.0, 6.0, {0.15, 5.0});
+    const auto a = estimator.fit(weighted, box), b = estimator.fit(repeated, box);
+    CAPTURE(n, a.report.full(), b.report.full());
+    // The same optimum lies between D and P of both. Seen: 2e-11, 9e-11 and 4e-6 apart in D, where the gap of the 402
+    // repeated samples stays at 9e-4.
+    CHECK(std::abs(a.report.dual_value - b.report.dual_value) <=
+          (std::abs(a.report.relative_gap()) + std::abs(b.report.relative_gap())) * b.report.dual_value);
+    // The same residual, on either. The models themselves are not the same: the priors of the search count samples and
+    // not weights, and it ends elsewhere (13 and 13, 16 and 15, 14 and 14 kernels).
+    const double residual = (a.model.predict(repeated.x) - repeated.y.transpose()).norm() /
+                            std::sqrt(static_cast<double>(copies.size()));
+    CHECK(a.report.residual == Approx(residual).epsilon(1e-12));
+    CHECK(a.report.residual <= 0.1);
+    CHECK(b.report.residual <= 0.1);
+    CHECK(std::abs(a.model.size() - b.model.size()) <= 1);
+}
+
+TEST_CASE("the order of the samples does not change a bit: weights, tolerances, outputs, repeated places",
+          "[estimator]") {
+    using namespace estimator_test;
+#ifdef NDEBUG
+    constexpr Index n = 101;
+#else
+    constexpr Index n = 41;
+#endif
+    const support::Chirp signal = support::chirp(n, 3);
+    const Samples plain{signal.x, signal.y.transpose()};
+    Samples weighted = plain, repeated = plain, several = plain, each = plain;
+    weighted.weights = support::uniforms(n, 1, 4, 0.2, 3.0).col(0);
+    for (Index i = 3; i < n; i += 3) {
+        repeated.x(0, i) = repeated.x(0, i / 2);
+        repeated.y(0, i) = repeated.y(0, i / 2) + 0.03 * static_cast<double>(i % 2);
+    }
+    repeated.weights = weighted.weights;
+    several.y.conservativeResize(2, n);
+    several.y.row(1) = signal.x.cwiseAbs();
+    each.tolerances = support::uniforms(n, 1, 5, 0.2, 0.4).col(0);
+    check_order(Estimator(), plain);
+    check_order(Estimator(), weighted);
+    check_order(Estimator(), repeated);
+    check_order(Estimator(Options{.tolerance = 0.2}), several);
+    check_order(Estimator(Options{.scope = Scope::per_sample}), each);
+    check_order(Estimator(Options{.tolerance = 0.2, .dual_samples = n / 2}), weighted);
+    Samples labels = weighted;
+    for (Index i = 0; i < n; ++i) labels.y(0, i) = signal.y(i) > 0.0 ? 1.0 : -1.0;
+    check_order(SparseKernelEstimator<Gaussian, LogisticLoss>(Options{.max_kernels = 4}), labels);
+}
+
+TEST_CASE("samples that are the same twice may be given in any order too", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(31, 3);
+    const Samples once{signal.x, signal.y.transpose()};
+    Samples twice{signal.x.replicate(1, 2), signal.y.transpose().replicate(1, 2)};
+    const Options options{.tolerance = 0.2};
+    const auto first = Estimator(options).fit(twice), second = Estimator(options).fit(in_order(twice, 7));
+    CHECK(same_bits_of_model(first.model, second.model));
+    CHECK(first.report.dual_value == second.report.dual_value);
+}
 
 TEST_CASE("observers see the fit and can stop it", "[estimator]") {
     using namespace estimator_test;
