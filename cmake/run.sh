@@ -5,12 +5,14 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat >&2 <<'END'
-usage: sh cmake/run.sh demo | test | check-all | fuzz | docs | bench | speed | scale | travel | paper | compile-times | format
+usage: sh cmake/run.sh demo | test | check-all | fuzz | mutation | docs | bench | speed | scale | travel | paper |
+                       compile-times | format
   demo    learn a chirp and draw it (examples/01_quickstart.cpp)
   test    format check; the tests with g++; those of strange input and of threads with clang++ and sanitizers
   check-all  before a release, and longer: each header alone, clang-tidy, every way to depend on the library; all unit
           tests with sanitizers
   fuzz    the fuzz targets of tests/fuzz/, side by side; what follows: how many seconds (3600)
+  mutation  which of the faults in tests/mutation/mutants.txt the tests catch; what follows: --only N,M
   docs    the reference and the guide as a site (Doxygen), into build/docs/html
   bench   build and run benchmarks/
   speed   whole fits against an older version, built beside, in user CPU seconds on one thread; two threads; block
@@ -60,6 +62,7 @@ mpi           libopenmpi-dev      openmpi-devel           open-mpi
 mpirun        openmpi-bin         openmpi                 open-mpi
 doxygen       doxygen             doxygen                 doxygen
 chromium      chromium            chromium                -
+python3       python3             python3                 python
 '
 
 package_of() { # what manager
@@ -306,6 +309,13 @@ fuzz() { # seconds
             END { printf "| %s | %d | %d | %d |\n", name, n, c, finds }' "$target.log"
     done
     if [ -n "$(find broken -type f)" ]; then die "inputs that break a promise: $(pwd)/broken"; fi
+}
+
+mutation() { # arguments for run.py
+    install_missing g++ cmake ninja eigen catch2 python3
+    check g++ cmake ninja eigen catch2 python3
+    say "faults and the tests that catch them"
+    python3 tests/mutation/run.py "$@"
 }
 
 build_benchmarks() { # targets, all of them where none is named
@@ -606,7 +616,8 @@ cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$cores}"
 
-if [ $# -lt 1 ] || { [ $# -gt 1 ] && [ "$1" != paper ] && [ "$1" != speed ] && [ "$1" != fuzz ]; }; then usage; fi
+if [ $# -lt 1 ] || { [ $# -gt 1 ] && [ "$1" != paper ] && [ "$1" != speed ] && [ "$1" != fuzz ] &&
+    [ "$1" != mutation ]; }; then usage; fi
 case $1 in
     paper)
         shift
@@ -623,6 +634,10 @@ case $1 in
     fuzz)
         shift
         fuzz "$@"
+        ;;
+    mutation)
+        shift
+        mutation "$@"
         ;;
     docs) docs ;;
     scale) scale ;;
