@@ -156,6 +156,15 @@ TEST_CASE("domains: one width kept, candidate centers kept", "[estimator]") {
     CHECK(chosen.model.widths().maxCoeff() <= 1.0);
 }
 
+TEST_CASE("the threshold is the share of the unsparse height that was asked for", "[estimator]") {
+    using namespace estimator_test;
+    const support::Chirp signal = support::chirp(101, 3);
+    for (const double sparsity : {0.25, 0.5, 0.8}) {
+        const Report report = Estimator(Options{.sparsity = sparsity}).fit(signal.x, signal.y).report;
+        CHECK(std::sqrt(2.0 * report.gamma) == Approx(sparsity * report.unsparse_height).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("never more than max_kernels, and the status says so", "[estimator]") {
     using namespace estimator_test;
     const support::Chirp signal = support::chirp(101, 1);
